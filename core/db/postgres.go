@@ -1,0 +1,126 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+// postgres is the PostgreSQL backend: one pgx pool, used natively for prepared
+// statements and through database/sql for Bun.
+type postgres struct {
+	pool  *pgxpool.Pool
+	sqldb *sql.DB
+	bundb *bun.DB
+	owner *DB
+}
+
+func openPostgres(ctx context.Context, c Config) (*DB, error) {
+	cfg, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, errors.New("database url: it is not a valid postgres:// URL") // the cause may hold the password
+	}
+	if c.MaxConns > 0 {
+		cfg.MaxConns = int32(min(c.MaxConns, 1000))
+	} else {
+		cfg.MaxConns = max(cfg.MaxConns, 16)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("the database does not answer: %w", err)
+	}
+	p := &postgres{pool: pool, sqldb: bunHandle(pool)}
+	p.bundb = bun.NewDB(p.sqldb, pgdialect.New())
+	d := &DB{dialect: Postgres, backend: p, bun: p.bundb}
+	p.owner = d
+	return d, nil
+}
+
+func (p *postgres) query(ctx context.Context, s *Statement, args []any) (Rows, error) {
+	rows, err := p.pool.Query(ctx, s.postgres, args...)
+	return rows, err
+}
+
+func (p *postgres) row(ctx context.Context, s *Statement, args []any) Row {
+	return pgRow{p.pool.QueryRow(ctx, s.postgres, args...)}
+}
+
+func (p *postgres) exec(context.Context, *Statement, []any) (int64, error) {
+	return 0, errors.New("db: write outside a transaction")
+}
+
+func (p *postgres) queue(context.Context, *Statement, []any) error {
+	return errors.New("db: write outside a transaction")
+}
+
+func (p *postgres) each(ctx context.Context, s *Statement, args [][]any, fn func(int, Rows) error) error {
+	b := &pgx.Batch{}
+	for _, a := range args {
+		b.Queue(s.postgres, a...)
+	}
+	return eachOfBatch(p.pool.SendBatch(ctx, b), len(args), fn)
+}
+
+func eachOfBatch(res pgx.BatchResults, n int, fn func(int, Rows) error) error {
+	for i := range n {
+		rows, err := res.Query()
+		if err == nil {
+			err = fn(i, rows)
+			rows.Close()
+			err = errors.Join(err, rows.Err())
+		}
+		if err != nil {
+			return errors.Join(err, res.Close())
+		}
+	}
+	return res.Close()
+}
+
+func (p *postgres) bun(context.Context) (bun.IDB, error) { return p.bundb, nil }
+
+func (p *postgres) migration() *sql.DB {
+	return bunHandle(p.pool)
+}
+
+// lock holds a session advisory lock on a connection of its own; the server
+// drops it when the connection ends.
+func (p *postgres) lock(ctx context.Context, name string) (func(), error) {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("quoin/" + name))
+	conn, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
+	if err != nil {
+		return nil, err
+	}
+	var got bool
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(h.Sum64())).Scan(&got); err != nil || !got {
+		_ = conn.Close(ctx)
+		if err == nil {
+			err = ErrLocked
+		}
+		return nil, err
+	}
+	return func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }
+
+func (p *postgres) close() error {
+	err := p.sqldb.Close()
+	p.pool.Close()
+	return err
+}
+
+type pgRow struct{ pgx.Row }
+
+func (r pgRow) Scan(dest ...any) error { return notFound(r.Row.Scan(dest...)) }

@@ -1,0 +1,41 @@
+package db
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Statement is a SQL text that is prepared once per connection and stays so.
+// Make them as package variables of a store.
+type Statement struct {
+	sqlite   string
+	postgres string
+}
+
+// SQL makes a statement from text that both engines understand, with ? for
+// arguments.
+func SQL(text string) *Statement { return Dual(text, text) }
+
+// Dual makes a statement whose text differs between the engines. Only core
+// packages may need it.
+func Dual(sqlite, postgres string) *Statement {
+	return &Statement{sqlite: sqlite, postgres: numbered(postgres)}
+}
+
+// numbered turns ? into $1, $2 … outside quotes.
+func numbered(text string) string {
+	var b strings.Builder
+	n, quoted := 0, false
+	for _, r := range text {
+		switch {
+		case r == '\'':
+			quoted = !quoted
+		case r == '?' && !quoted:
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

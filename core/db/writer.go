@@ -1,0 +1,255 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+)
+
+// maxGroup bounds how many transactions share one commit, so that the first
+// of them does not wait for ever.
+const maxGroup = 256
+
+// writer is the one connection that writes to SQLite. Transactions that wait
+// for it share one durable commit: each runs in a savepoint, so that one that
+// fails leaves the others alone, and all are answered after COMMIT. There is
+// no timer: a lone transaction commits at once, and while a commit runs the
+// next group gathers by itself.
+type writer struct {
+	db    *DB // set once by openSQLite, before the first transaction
+	pool  *sql.DB
+	conn  bun.Conn
+	stmts map[*Statement]*sql.Stmt
+	jobs  chan *job
+	quit  chan struct{}
+	gone  chan struct{}
+	once  sync.Once
+}
+
+type job struct {
+	ctx  context.Context
+	fn   func(context.Context) error
+	tx   tx
+	err  error
+	done chan struct{}
+}
+
+var errClosed = errors.New("db: the database is closed")
+
+func openWriter(ctx context.Context, path string) (*writer, error) {
+	pool, err := sql.Open("sqlite", sqliteDSN(path, "cache_size(-16000)", "wal_autocheckpoint(4000)"))
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(1)
+	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	w := &writer{
+		pool: pool, conn: conn, stmts: map[*Statement]*sql.Stmt{},
+		jobs: make(chan *job, maxGroup), quit: make(chan struct{}), gone: make(chan struct{}),
+	}
+	go w.loop()
+	return w, nil
+}
+
+// run hands a transaction to the writer and waits for its commit. Once
+// accepted it is waited for even when ctx ends: the caller must know whether
+// it happened.
+func (w *writer) run(ctx context.Context, fn func(context.Context) error) error {
+	j := &job{fn: fn, done: make(chan struct{})}
+	j.tx = tx{session: w, owner: w.db}
+	j.ctx = context.WithValue(ctx, txKey{}, &j.tx)
+	select {
+	case w.jobs <- j:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-w.quit:
+		return errClosed
+	}
+	select {
+	case <-j.done:
+		return j.err
+	case <-w.gone:
+		select {
+		case <-j.done:
+			return j.err
+		default:
+			return errClosed
+		}
+	}
+}
+
+func (w *writer) loop() {
+	defer close(w.gone)
+	group := make([]*job, 0, maxGroup)
+	for {
+		select {
+		case j := <-w.jobs:
+			group = w.commit(j, group[:0])
+		case <-w.quit:
+			for { // what was accepted before closing is still written
+				select {
+				case j := <-w.jobs:
+					group = w.commit(j, group[:0])
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// commit runs the transaction first and those that are waiting, in one commit.
+func (w *writer) commit(first *job, group []*job) []*job {
+	ctx := context.Background()
+	err := w.control(ctx, begin)
+	for j := first; j != nil && err == nil; j = w.next(group) {
+		group = append(group, j)
+		w.one(ctx, j)
+	}
+	if err != nil {
+		group = append(group, first)
+	} else if err = w.control(ctx, commit); err != nil {
+		_ = w.control(ctx, rollback)
+	}
+	for _, j := range group {
+		if err != nil {
+			j.err = fmt.Errorf("commit: %w", err)
+		}
+		if j.err == nil {
+			for _, fn := range j.tx.after {
+				fn()
+			}
+		}
+		close(j.done)
+	}
+	return group
+}
+
+func (w *writer) next(group []*job) *job {
+	if len(group) == maxGroup {
+		return nil
+	}
+	select {
+	case j := <-w.jobs:
+		return j
+	default:
+		return nil
+	}
+}
+
+// one runs a transaction in its savepoint.
+func (w *writer) one(ctx context.Context, j *job) {
+	if j.err = j.ctx.Err(); j.err != nil {
+		return
+	}
+	if j.err = w.control(ctx, savepoint); j.err != nil {
+		return
+	}
+	if j.err = protect(j.ctx, j.fn); j.err != nil {
+		j.err = errors.Join(j.err, w.control(ctx, rollbackTo))
+	}
+	if err := w.control(ctx, release); err != nil {
+		j.err = errors.Join(j.err, err)
+	}
+}
+
+// protect turns a panic of fn into an error, so that the transaction is rolled
+// back and the writer lives on.
+func protect(ctx context.Context, fn func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return fn(ctx)
+}
+
+var (
+	begin      = SQL("BEGIN IMMEDIATE")
+	commit     = SQL("COMMIT")
+	rollback   = SQL("ROLLBACK")
+	savepoint  = SQL("SAVEPOINT s")
+	rollbackTo = SQL("ROLLBACK TO s")
+	release    = SQL("RELEASE s")
+)
+
+func (w *writer) control(ctx context.Context, s *Statement) error {
+	_, err := w.exec(ctx, s, nil)
+	return err
+}
+
+// stmt is only called on the writer's goroutine, so the map needs no lock.
+func (w *writer) stmt(s *Statement) (*sql.Stmt, error) {
+	if st, ok := w.stmts[s]; ok {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(context.Background(), s.sqlite)
+	if err != nil {
+		return nil, fmt.Errorf("prepare %q: %w", s.sqlite, err)
+	}
+	w.stmts[s] = st
+	return st, nil
+}
+
+func (w *writer) exec(_ context.Context, s *Statement, args []any) (int64, error) {
+	st, err := w.stmt(s)
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(context.Background(), args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (w *writer) queue(ctx context.Context, s *Statement, args []any) error {
+	_, err := w.exec(ctx, s, args)
+	return err
+}
+
+func (w *writer) query(ctx context.Context, s *Statement, args []any) (Rows, error) {
+	st, err := w.stmt(s)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := st.QueryContext(context.Background(), args...)
+	if err != nil {
+		return nil, err
+	}
+	return liteRows{rows, context.WithoutCancel(ctx)}, nil
+}
+
+func (w *writer) row(_ context.Context, s *Statement, args []any) Row {
+	st, err := w.stmt(s)
+	if err != nil {
+		return failedRow{err}
+	}
+	return liteRow{st.QueryRowContext(context.Background(), args...)}
+}
+
+func (w *writer) each(ctx context.Context, s *Statement, args [][]any, fn func(int, Rows) error) error {
+	return eachOneByOne(ctx, w, s, args, fn)
+}
+
+func (w *writer) bun(context.Context) (bun.IDB, error) { return w.conn, nil }
+
+func (w *writer) close() error {
+	w.once.Do(func() { close(w.quit) })
+	<-w.gone
+	var errs []error
+	for _, st := range w.stmts {
+		errs = append(errs, st.Close())
+	}
+	w.stmts = nil
+	return errors.Join(append(errs, w.conn.Close(), w.pool.Close())...)
+}
