@@ -20,8 +20,7 @@ func Check(raw []byte, lim Limits) error {
 	if lim.Depth <= 0 {
 		lim.Depth = DefaultDepth
 	}
-	var room [48][]byte
-	c := checker{b: raw, depth: lim.Depth, keys: room[:0]}
+	c := checker{b: raw, depth: lim.Depth}
 	i := c.value(skipSpace(raw, 0))
 	if i >= 0 {
 		if i = skipSpace(raw, i); i == len(raw) {
@@ -64,11 +63,15 @@ func Object(raw []byte) []byte {
 type checker struct {
 	b     []byte
 	depth int
-	keys  [][]byte // decoded keys of all open objects, innermost last
+	keys  [64]token // keys of all open objects, innermost last
+	n     int       // how many of them
 	at    int
 	msg   string
 	deep  bool
 }
+
+// token is where a key stands, with its quotes.
+type token struct{ start, end int }
 
 func (c *checker) fail(at int, msg string) int {
 	c.at, c.msg = at, msg
@@ -145,7 +148,7 @@ func (c *checker) object(i int) int {
 	if !c.enter(i) {
 		return -1
 	}
-	first := len(c.keys)
+	first := c.n
 	var seen map[string]struct{}
 	i = skipSpace(c.b, i+1)
 	if i < len(c.b) && c.b[i] == '}' {
@@ -160,8 +163,7 @@ func (c *checker) object(i int) int {
 		if i = c.str(i); i < 0 {
 			return -1
 		}
-		key := plain(c.b[start:i])
-		if seen = c.known(first, key, seen); c.msg != "" {
+		if seen = c.known(first, token{start, i}, seen); c.msg != "" {
 			return c.fail(start, c.msg)
 		}
 		i = skipSpace(c.b, i)
@@ -177,7 +179,7 @@ func (c *checker) object(i int) int {
 			i = skipSpace(c.b, i+1)
 		case i < len(c.b) && c.b[i] == '}':
 			c.depth++
-			c.keys = c.keys[:first]
+			c.n = first
 			return i + 1
 		default:
 			return c.fail(i, "invalid JSON: a comma or } was expected")
@@ -189,32 +191,33 @@ func (c *checker) object(i int) int {
 const manyKeys = 24
 
 // known notes the key of the object whose keys start at first, and sets c.msg
-// when it was there already.
-func (c *checker) known(first int, key []byte, seen map[string]struct{}) map[string]struct{} {
+// when it was there already. It keeps tokens and not slices, so that nothing
+// is allocated for a document of usual size.
+func (c *checker) known(first int, t token, seen map[string]struct{}) map[string]struct{} {
+	key := plain(c.b[t.start:t.end])
 	dup := false
 	if seen != nil {
 		_, dup = seen[string(key)]
 	} else {
-		for _, k := range c.keys[first:] {
-			dup = dup || bytes.Equal(k, key)
+		for _, k := range c.keys[first:c.n] {
+			dup = dup || bytes.Equal(plain(c.b[k.start:k.end]), key)
 		}
 	}
-	if dup {
+	switch {
+	case dup:
 		c.msg = "the key is there twice"
-		return seen
-	}
-	if seen == nil {
-		c.keys = append(c.keys, key)
-		if len(c.keys)-first < manyKeys {
-			return nil
-		}
+	case seen != nil:
+		seen[string(key)] = struct{}{}
+	case c.n < len(c.keys) && c.n-first < manyKeys:
+		c.keys[c.n] = t
+		c.n++
+	default:
 		seen = make(map[string]struct{}, 2*manyKeys)
-		for _, k := range c.keys[first:] {
-			seen[string(k)] = struct{}{}
+		seen[string(key)] = struct{}{}
+		for _, k := range c.keys[first:c.n] {
+			seen[string(plain(c.b[k.start:k.end]))] = struct{}{}
 		}
-		return seen
 	}
-	seen[string(key)] = struct{}{}
 	return seen
 }
 

@@ -31,9 +31,8 @@ func Compact(dst, raw []byte) []byte {
 // are, strings in the escaping of AppendString.
 func Normalize(dst, raw []byte) []byte {
 	var room [32]member
-	n := normalizer{dst: dst, list: room[:0]}
-	n.value(raw, 0, nil)
-	return n.dst
+	dst, _ = normal(dst, room[:0], raw, 0, nil)
+	return dst
 }
 
 // SHA1Hex gives the lowercase hexadecimal SHA-1 of the canonical form of raw
@@ -41,67 +40,62 @@ func Normalize(dst, raw []byte) []byte {
 func SHA1Hex(raw []byte, without ...string) string {
 	var buf [4096]byte
 	var room [32]member
-	n := normalizer{dst: buf[:0], list: room[:0]}
-	n.value(raw, 0, without)
-	sum := sha1.Sum(n.dst)
+	dst, _ := normal(buf[:0], room[:0], raw, 0, without)
+	sum := sha1.Sum(dst)
 	return hex.EncodeToString(sum[:])
 }
 
 // maxNesting bounds the recursion for input that Check has not seen.
 const maxNesting = 10000
 
-type normalizer struct {
-	dst  []byte
-	list []member // members of all open objects, innermost last
-}
-
-func (n *normalizer) value(raw []byte, depth int, without []string) {
+// normal appends the canonical form of one value. list holds the members of
+// all open objects, innermost last; both slices are handed through and back,
+// so that they can live on the stack of the caller.
+func normal(dst []byte, list []member, raw []byte, depth int, without []string) ([]byte, []member) {
+	kind := KindOf(raw)
 	if depth > maxNesting {
-		n.dst = append(n.dst, raw...)
-		return
+		kind = None
 	}
-	switch KindOf(raw) {
+	switch kind {
 	case Map:
-		n.object(raw, depth, without)
+		return normalObject(dst, list, raw, depth, without)
 	case Array:
-		n.dst = append(n.dst, '[')
+		dst = append(dst, '[')
 		it := Iterate(raw)
 		for i := 0; it.Next(); i++ {
 			if i > 0 {
-				n.dst = append(n.dst, ',')
+				dst = append(dst, ',')
 			}
-			n.value(it.Value(), depth+1, nil)
+			dst, list = normal(dst, list, it.Value(), depth+1, nil)
 		}
-		n.dst = append(n.dst, ']')
+		return append(dst, ']'), list
 	case Text:
-		n.dst = appendCanonical(n.dst, bytes.Trim(raw, " \n\r\t"))
-	default:
-		n.dst = append(n.dst, bytes.Trim(raw, " \n\r\t")...)
+		return appendCanonical(dst, bytes.Trim(raw, " \n\r\t")), list
 	}
+	return append(dst, bytes.Trim(raw, " \n\r\t")...), list
 }
 
-func (n *normalizer) object(raw []byte, depth int, without []string) {
-	first := len(n.list)
+func normalObject(dst []byte, list []member, raw []byte, depth int, without []string) ([]byte, []member) {
+	first := len(list)
 	it := Iterate(raw)
 	for it.Next() {
 		key := it.Key()
 		if !contains(without, key) {
-			n.list = append(n.list, member{token: it.RawKey(), key: key, value: it.Value()})
+			list = append(list, member{token: it.RawKey(), key: key, value: it.Value()})
 		}
 	}
-	slices.SortStableFunc(n.list[first:], func(a, b member) int { return bytes.Compare(a.key, b.key) })
-	n.dst = append(n.dst, '{')
-	for i := first; i < len(n.list); i++ {
+	slices.SortStableFunc(list[first:], func(a, b member) int { return bytes.Compare(a.key, b.key) })
+	end := len(list)
+	dst = append(dst, '{')
+	for i := first; i < end; i++ {
 		if i > first {
-			n.dst = append(n.dst, ',')
+			dst = append(dst, ',')
 		}
-		m := n.list[i]
-		n.dst = appendCanonical(n.dst, m.token)
-		n.dst = append(n.dst, ':')
-		n.value(m.value, depth+1, nil)
+		dst = appendCanonical(dst, list[i].token)
+		dst = append(dst, ':')
+		dst, list = normal(dst, list, list[i].value, depth+1, nil)
 	}
-	n.dst = append(n.dst, '}')
-	n.list = n.list[:first]
+	return append(dst, '}'), list[:first]
 }
 
 // Equal tells whether two documents say the same in the same order: white
