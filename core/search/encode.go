@@ -1,0 +1,210 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strconv"
+	"sync"
+
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// WriteTo writes the response as Elasticsearch would, through a pooled buffer.
+func (r *Response) WriteTo(w io.Writer) (int64, error) {
+	buf, _ := buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	out := r.AppendJSON((*buf)[:0])
+	n, err := w.Write(out)
+	if cap(out) <= 1<<20 { // a rare huge answer must not stay in memory
+		*buf = out
+		buffers.Put(buf)
+	}
+	return int64(n), err
+}
+
+// buffers holds no state that anybody could see, only memory.
+var buffers sync.Pool
+
+// MarshalJSON gives the same bytes as AppendJSON.
+func (r *Response) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
+
+// AppendJSON appends the response in Elasticsearch's shape. Sources are
+// copied as bytes, so the order of keys and the numbers survive.
+func (r *Response) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"took":`...)
+	dst = strconv.AppendInt(dst, r.Took.Milliseconds(), 10)
+	dst = append(dst, `,"timed_out":false,"_shards":{"total":`...)
+	dst = strconv.AppendInt(dst, int64(r.Shards), 10)
+	dst = append(dst, `,"successful":`...)
+	dst = strconv.AppendInt(dst, int64(r.Shards), 10)
+	dst = append(dst, `,"skipped":0,"failed":0},"hits":{"total":{"value":`...)
+	dst = strconv.AppendInt(dst, r.Total, 10)
+	dst = append(dst, `,"relation":"eq"},"max_score":`...)
+	dst = appendScore(dst, r.MaxScore)
+	dst = append(dst, `,"hits":[`...)
+	for i := range r.Hits {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = r.Hits[i].AppendJSON(dst)
+	}
+	dst = append(dst, "]}"...)
+	if len(r.Aggs) > 0 {
+		dst = append(dst, `,"aggregations":{`...)
+		dst = appendResults(dst, r.Aggs)
+		dst = append(dst, '}')
+	}
+	return append(dst, '}')
+}
+
+// AppendJSON appends the hit in Elasticsearch's shape.
+func (h *Hit) AppendJSON(dst []byte) []byte {
+	dst = append(dst, `{"_index":`...)
+	dst = jsonx.AppendString(dst, h.Index)
+	dst = append(dst, `,"_id":`...)
+	dst = jsonx.AppendString(dst, h.Key.OUUID)
+	dst = append(dst, `,"_score":`...)
+	dst = appendScore(dst, h.Score)
+	dst = append(dst, `,"_source":`...)
+	dst = append(dst, h.Source...)
+	if len(h.Sort) > 0 {
+		dst = append(dst, `,"sort":[`...)
+		for i, v := range h.Sort {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendSortValue(dst, v)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, '}')
+}
+
+func appendResults(dst []byte, list []AggResult) []byte {
+	for i, a := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonx.AppendString(dst, a.Name)
+		dst = append(dst, ":{"...)
+		dst = a.Body.appendBody(dst)
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+func appendSubs(dst []byte, subs []AggResult) []byte {
+	if len(subs) == 0 {
+		return dst
+	}
+	return appendResults(append(dst, ','), subs)
+}
+
+func (b *Buckets) appendBody(dst []byte) []byte {
+	dst = append(dst, `"doc_count_error_upper_bound":0,"sum_other_doc_count":`...)
+	dst = strconv.AppendInt(dst, b.Other, 10)
+	dst = append(dst, `,"buckets":[`...)
+	for i := range b.Buckets {
+		bu := &b.Buckets[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, `{"key":`...)
+		dst = appendSortValue(dst, bu.Key)
+		if bu.KeyText != "" {
+			dst = append(dst, `,"key_as_string":`...)
+			dst = jsonx.AppendString(dst, bu.KeyText)
+		}
+		dst = append(dst, `,"doc_count":`...)
+		dst = strconv.AppendInt(dst, bu.Count, 10)
+		dst = append(appendSubs(dst, bu.Subs), '}')
+	}
+	return append(dst, ']')
+}
+
+func (b *SingleBucket) appendBody(dst []byte) []byte {
+	dst = append(dst, `"doc_count":`...)
+	dst = strconv.AppendInt(dst, b.Count, 10)
+	return appendSubs(dst, b.Subs)
+}
+
+func (m *Metric) appendBody(dst []byte) []byte {
+	dst = append(dst, `"value":`...)
+	switch {
+	case m.Null:
+		return append(dst, "null"...)
+	case m.Whole:
+		dst = strconv.AppendInt(dst, int64(m.Value), 10)
+	default:
+		dst = appendFloat(dst, m.Value)
+	}
+	if m.Text != "" {
+		dst = append(dst, `,"value_as_string":`...)
+		dst = jsonx.AppendString(dst, m.Text)
+	}
+	return dst
+}
+
+func (s *StatsResult) appendBody(dst []byte) []byte {
+	dst = append(dst, `"count":`...)
+	dst = strconv.AppendInt(dst, s.Count, 10)
+	names := [4]string{"min", "max", "avg", "sum"}
+	for i, v := range [4]float64{s.Min, s.Max, s.Avg, s.Sum} {
+		dst = append(append(append(dst, `,"`...), names[i]...), `":`...)
+		if s.Count == 0 && i < 3 {
+			dst = append(dst, "null"...)
+		} else {
+			dst = appendFloat(dst, v)
+		}
+	}
+	if s.Texts != nil && s.Count > 0 {
+		for i, text := range s.Texts {
+			dst = append(append(append(dst, `,"`...), names[i]...), `_as_string":`...)
+			dst = jsonx.AppendString(dst, text)
+		}
+	}
+	return dst
+}
+
+func appendScore(dst []byte, s *float64) []byte {
+	if s == nil {
+		return append(dst, "null"...)
+	}
+	return appendFloat(dst, *s)
+}
+
+func appendSortValue(dst []byte, v SortValue) []byte {
+	switch {
+	case v.Kind == StringValue:
+		return jsonx.AppendString(dst, v.Text)
+	case v.Kind == NullValue:
+		return append(dst, "null"...)
+	case v.Whole:
+		return strconv.AppendInt(dst, int64(v.Num), 10)
+	}
+	return appendFloat(dst, v.Num)
+}
+
+// appendFloat writes a double as Java does: never as a bare integer. What is
+// no JSON number becomes null.
+func appendFloat(dst []byte, f float64) []byte {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return append(dst, "null"...)
+	}
+	start := len(dst)
+	if a := math.Abs(f); a != 0 && (a < 1e-3 || a >= 1e15) {
+		dst = strconv.AppendFloat(dst, f, 'E', -1, 64)
+	} else {
+		dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	if bytes.IndexByte(dst[start:], '.') < 0 && bytes.IndexByte(dst[start:], 'E') < 0 {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
+var _ json.Marshaler = (*Response)(nil)

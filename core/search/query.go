@@ -1,0 +1,154 @@
+package search
+
+// Query is a clause of the query DSL: one of the pointer types of this file.
+type Query interface {
+	// Info gives what every clause has.
+	Info() *Clause
+}
+
+// Clause is what every clause of a query has.
+type Clause struct {
+	Name  string  // as in the DSL: "match_all"
+	Path  string  // in the JSON of the request: "query.bool.must[0].term"
+	Boost float64 // factor of the score, 1 unless given
+}
+
+// Info gives the clause itself.
+func (c *Clause) Info() *Clause { return c }
+
+// MatchAll matches every document; MatchNone matches none.
+type (
+	MatchAll  struct{ Clause }
+	MatchNone struct{ Clause }
+)
+
+// Bool combines clauses. Must and Should add to the score, Filter and MustNot
+// do not. MinShould is nil unless given: then 1 if there is neither Must nor
+// Filter, else 0.
+type Bool struct {
+	Clause
+	Must, Should, MustNot, Filter []Query
+	MinShould                     *Minimum
+}
+
+// Term matches documents that hold exactly the value: a keyword, a token of a
+// text, a number, a boolean or a date.
+type Term struct {
+	Clause
+	Field           string
+	Value           Value
+	CaseInsensitive bool
+}
+
+// Terms matches documents that hold any of the values. Its score is its boost.
+type Terms struct {
+	Clause
+	Field  string
+	Values []Value
+}
+
+// Match analyzes the text and matches documents by its tokens.
+type Match struct {
+	Clause
+	Field     string
+	Text      Value
+	And       bool
+	MinShould *Minimum
+	Analyzer  string // name; empty means the search analyzer of the field
+	ZeroAll   bool   // match everything if no token is left
+}
+
+// WeightedField is a field, or a pattern of fields with *, with its boost.
+type WeightedField struct {
+	Name  string
+	Boost float64
+}
+
+// MultiMatch is a Match on several fields: the best of them, or with
+// MostFields their sum. Fields empty means all fields.
+type MultiMatch struct {
+	Clause
+	Text       Value
+	Fields     []WeightedField
+	MostFields bool
+	And        bool
+	MinShould  *Minimum
+	Analyzer   string
+	ZeroAll    bool
+	TieBreaker float64
+}
+
+// Range matches values between bounds, each nil if open. Format and TimeZone
+// are for dates given as strings, which may use date math.
+type Range struct {
+	Clause
+	Field            string
+	GT, GTE, LT, LTE *Value
+	Format           string
+	TimeZone         string
+}
+
+// Exists matches documents with any value in the field or below it.
+type Exists struct {
+	Clause
+	Field string
+}
+
+// IDs matches documents by ouuid.
+type IDs struct {
+	Clause
+	Values []string
+}
+
+// ScoreMode says how the scores of nested objects become one.
+type ScoreMode string
+
+// The score modes of a nested clause.
+const (
+	ScoreAvg  ScoreMode = "avg"
+	ScoreSum  ScoreMode = "sum"
+	ScoreMax  ScoreMode = "max"
+	ScoreMin  ScoreMode = "min"
+	ScoreNone ScoreMode = "none"
+)
+
+// Nested matches documents of which a nested object under Objects (a dotted
+// path) matches Query. An unmapped path matches nothing, with or without
+// ignore_unmapped.
+type Nested struct {
+	Clause
+	Objects   string
+	Query     Query
+	ScoreMode ScoreMode
+}
+
+// Prefix matches terms that start with Value.
+type Prefix struct {
+	Clause
+	Field           string
+	Value           string
+	CaseInsensitive bool
+}
+
+// Wildcard matches whole terms; * stands for any characters, ? for one, a
+// backslash takes the next one literally.
+type Wildcard struct {
+	Clause
+	Field           string
+	Pattern         string
+	CaseInsensitive bool
+}
+
+// ConstantScore matches what Filter matches and scores its boost.
+type ConstantScore struct {
+	Clause
+	Filter Query
+}
+
+// DisMax matches what any clause matches and scores the best of them plus
+// TieBreaker times the others.
+type DisMax struct {
+	Clause
+	Queries    []Query
+	TieBreaker float64
+}
