@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/telemetry"
+)
+
+// Serve opens, migrates, assembles and runs a server until ctx ends. ready is
+// called once with the address it listens on, when everything works; the
+// health paths answer earlier.
+func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr string)) (err error) {
+	a, err := Open(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if err := a.LockFolder(ctx); err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Server.Listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", c.Server.Listen, err)
+	}
+	front := &gate{checks: a.Checks}
+	server := &http.Server{Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	if err := a.run(ctx, o.Version); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	var handler http.Handler = a.Router
+	front.next.Store(&handler)
+	a.Checks.SetState(telemetry.Ready)
+	ready(a, listener.Addr().String())
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	return errors.Join(err, a.shutdown(context.WithoutCancel(ctx), server))
+}
+
+func (a *App) run(ctx context.Context, version string) error {
+	if err := a.Migrate(ctx); err != nil {
+		return err
+	}
+	if err := a.Assemble(version); err != nil {
+		return err
+	}
+	return a.Start(ctx)
+}
+
+// shutdown goes through the named phases: drain, requests, background work.
+func (a *App) shutdown(ctx context.Context, server *http.Server) error {
+	begin := time.Now()
+	a.Checks.SetState(telemetry.Draining)
+	if a.Config.Server.DrainDelay > 0 {
+		time.Sleep(a.Config.Server.DrainDelay)
+	}
+	within, cancel := context.WithTimeout(ctx, a.Config.Server.StopWithin)
+	defer cancel()
+	err := server.Shutdown(within)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("requests were still running after %s: %w", a.Config.Server.StopWithin, err), server.Close())
+	}
+	within, cancel = context.WithTimeout(ctx, a.Config.Server.StopWithin)
+	defer cancel()
+	err = errors.Join(err, a.Stop(within))
+	a.Log.Info("stopped", "seconds", time.Since(begin).Seconds())
+	return err
+}
+
+// gate answers the health paths from the first moment and holds everything
+// else back until the server is ready.
+type gate struct {
+	checks *telemetry.Checks
+	next   atomic.Pointer[http.Handler]
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/livez", "/_liveness":
+		answerHealth(w, http.StatusOK, map[string]any{"status": "ok"})
+		return
+	case "/readyz", "/_readiness":
+		g.ready(w, r)
+		return
+	}
+	if next := g.next.Load(); next != nil {
+		(*next).ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Retry-After", "1")
+	answerHealth(w, http.StatusServiceUnavailable, map[string]any{
+		"success": false, "acknowledged": true, "error": []string{"the server is starting"}, "status": 503,
+	})
+}
+
+func (g *gate) ready(w http.ResponseWriter, r *http.Request) {
+	state := g.checks.State()
+	results := g.checks.Ready(r.Context())
+	status := http.StatusOK
+	if state != telemetry.Ready || !telemetry.Healthy(results) {
+		status = http.StatusServiceUnavailable
+	}
+	checks := map[string]string{}
+	for _, res := range results {
+		checks[res.Name] = "ok"
+		if res.Err != nil { // the reason may hold addresses: it is for the log
+			checks[res.Name] = "failing"
+		}
+	}
+	answerHealth(w, status, map[string]any{"status": state.String(), "checks": checks})
+}
+
+func answerHealth(w http.ResponseWriter, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}

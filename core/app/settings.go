@@ -1,0 +1,169 @@
+// Package app assembles the enabled modules into a running server: it is the
+// only place with an fx.New.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/conf"
+	"github.com/quoin-cms/quoin/core/module"
+)
+
+// Server is the section `server`.
+type Server struct {
+	Listen     string        `yaml:"listen" doc:"Address to listen on."`
+	Data       string        `yaml:"data" doc:"Folder for everything that is stored on this machine: the SQLite database, files, the search index."`
+	MaxBody    conf.Bytes    `yaml:"max_body" doc:"Largest request body of operations that do not stream."`
+	DrainDelay time.Duration `yaml:"drain_delay" doc:"How long to go on serving after /readyz says no, so that load balancers notice. Set it to some seconds behind one."`
+	StopWithin time.Duration `yaml:"stop_within" doc:"How long running requests and background work may take to finish when the server stops."`
+}
+
+// Validate implements the check of package conf.
+func (s Server) Validate() error {
+	var errs []error
+	if _, _, err := net.SplitHostPort(s.Listen); err != nil {
+		errs = append(errs, fmt.Errorf("listen: %q is not an address such as 127.0.0.1:8080", s.Listen))
+	}
+	if s.Data == "" {
+		errs = append(errs, errors.New("data: must name a folder"))
+	}
+	if s.MaxBody < 1024 {
+		errs = append(errs, errors.New("max_body: must be at least 1KiB"))
+	}
+	if s.StopWithin <= 0 {
+		errs = append(errs, errors.New("stop_within: must be positive"))
+	}
+	return errors.Join(errs...)
+}
+
+// Database is the section `database`.
+type Database struct {
+	URL         conf.Secret `yaml:"url" doc:"postgres://user:password@host/name moves the server to PostgreSQL; empty means SQLite in the data folder."`
+	MaxConns    int         `yaml:"max_conns" doc:"Connections to PostgreSQL, or readers of SQLite; 0 chooses."`
+	AutoMigrate bool        `yaml:"auto_migrate" doc:"Bring the database up to date at start. Otherwise the server refuses to start when it is behind: run quoin migrate up."`
+}
+
+// Instance is the section `instance`.
+type Instance struct {
+	ID string `yaml:"id" doc:"Prefix of the search aliases of this installation; ends with its separator."`
+}
+
+// Validate implements the check of package conf.
+func (i Instance) Validate() error {
+	if !regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`).MatchString(i.ID) {
+		return fmt.Errorf("id: %q must be lower-case letters, digits, - and _, beginning with a letter", i.ID)
+	}
+	return nil
+}
+
+// Log is the section `log`.
+type Log struct {
+	Level  string `yaml:"level" enum:"debug,info,warn,error" doc:"The least level that is written."`
+	Format string `yaml:"format" enum:"json,text" doc:"json for machines, text for people."`
+}
+
+// Switch is `modules.<name>`.
+type Switch struct {
+	Enabled bool `yaml:"enabled" doc:"false switches the module off: its endpoints, commands and subscriptions are gone; what it stored stays."`
+}
+
+// Config is the whole configuration, checked.
+type Config struct {
+	Server   Server
+	Database Database
+	Log      Log
+	Instance Instance
+
+	all      []module.Spec
+	switches map[string]*Switch
+	values   map[string]any // the config structs of the modules
+	sections []conf.Section
+	tree     *conf.Tree
+}
+
+// Shortcuts are the environment variables with a name of their own.
+func Shortcuts() map[string]string {
+	return map[string]string{
+		"QUOIN_DATA":           "server.data",
+		"QUOIN_LISTEN":         "server.listen",
+		"QUOIN_DATABASE_URL":   "database.url",
+		"QUOIN_ADMIN_USERNAME": "user.admin_username",
+		"QUOIN_ADMIN_PASSWORD": "user.admin_password",
+	}
+}
+
+// Declare gives a configuration that holds the defaults of the core and of
+// every module, enabled or not.
+func Declare(all []module.Spec) *Config {
+	c := &Config{
+		Server:   Server{Listen: "127.0.0.1:8080", Data: "./quoin-data", MaxBody: 16 << 20, StopWithin: 20 * time.Second},
+		Database: Database{AutoMigrate: true},
+		Log:      Log{Level: "info", Format: "json"},
+		Instance: Instance{ID: "quoin_"},
+		all:      all, switches: map[string]*Switch{}, values: map[string]any{},
+	}
+	c.sections = []conf.Section{
+		{Name: "server", Value: &c.Server, Doc: "Where the server listens and stores."},
+		{Name: "database", Value: &c.Database, Doc: "The database; SQLite needs no setting."},
+		{Name: "log", Value: &c.Log, Doc: "The log goes to standard error, one line per request."},
+		{Name: "instance", Value: &c.Instance, Doc: "The name of this installation towards search clients."},
+	}
+	for _, s := range all {
+		c.switches[s.Name] = &Switch{Enabled: true}
+		c.sections = append(c.sections, conf.Section{Name: "modules." + s.Name, Value: c.switches[s.Name], Doc: s.Summary})
+		if s.Config != nil {
+			c.values[s.Name] = s.Config()
+			c.sections = append(c.sections, conf.Section{Name: s.Name, Value: c.values[s.Name], Doc: "Settings of the module " + s.Name + "."})
+		}
+	}
+	return c
+}
+
+// Load reads and checks the configuration; the error names everything that is
+// wrong with it at once.
+func Load(all []module.Spec, opts conf.Options) (*Config, error) {
+	opts.Shortcuts = Shortcuts()
+	tree, err := conf.Load(opts)
+	if err != nil {
+		return nil, err
+	}
+	c := Declare(all)
+	c.tree = tree
+	if err := conf.Check(tree, c.sections); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Enabled reports whether a module is switched on.
+func (c *Config) Enabled(name string) bool { s := c.switches[name]; return s != nil && s.Enabled }
+
+// Modules are all modules there are.
+func (c *Config) Modules() []module.Spec { return slices.Clone(c.all) }
+
+// Print renders the configuration in force, with where each value came from.
+func (c *Config) Print() []byte { return conf.Print(c.tree, c.sections) }
+
+// Schema is the JSON Schema of the configuration.
+func (c *Config) Schema() []byte { return conf.Schema(c.sections) }
+
+// DefaultFile is the commented file of all defaults.
+func (c *Config) DefaultFile() []byte { return conf.Defaults(c.sections) }
+
+// databaseFile is the SQLite file.
+func (c *Config) databaseFile() string { return filepath.Join(c.Server.Data, "quoin.db") }
+
+// StorageSummary says in words where the data is.
+func (c *Config) StorageSummary() string {
+	if c.Database.URL != "" {
+		return "PostgreSQL"
+	}
+	return "SQLite in " + strings.TrimSuffix(c.Server.Data, "/")
+}

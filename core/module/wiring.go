@@ -1,0 +1,80 @@
+package module
+
+import (
+	"context"
+
+	"go.uber.org/fx"
+
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/telemetry"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+// Phase orders the start of services; they stop in reverse.
+type Phase int
+
+// The phases.
+const (
+	// PhaseData loads what others need before they start: caches, indexes.
+	PhaseData Phase = iota
+	// PhaseWork starts claimers, dispatchers and periodic tasks.
+	PhaseWork
+)
+
+// Service is something that runs beside the requests. Start must return soon;
+// its context ends when starting takes too long and is not for background
+// work. Stop is called once, also when Start failed.
+type Service struct {
+	Name  string
+	Phase Phase
+	Start func(ctx context.Context) error
+	Stop  func(ctx context.Context) error
+}
+
+// Offer provides a value under an interface of core/port to every module.
+func Offer[Port any](constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.As(new(Port))))
+}
+
+// Operations contributes endpoints: the constructor returns []web.Operation.
+func Operations(constructor any) fx.Option { return many(constructor, "operations") }
+
+// Services contributes what runs in the background: []module.Service.
+func Services(constructor any) fx.Option { return many(constructor, "services") }
+
+// Subscribe contributes durable subscribers: []event.Subscription.
+func Subscribe(constructor any) fx.Option { return many(constructor, "subscriptions") }
+
+// Live contributes subscribers that live in this process only: []event.Live.
+func Live(constructor any) fx.Option { return many(constructor, "live") }
+
+// Checks contributes health checks: []telemetry.Check.
+func Checks(constructor any) fx.Option { return many(constructor, "checks") }
+
+// Entities contributes configuration entities served under /api/admin:
+// []port.Entity.
+func Entities(constructor any) fx.Option { return many(constructor, "entities") }
+
+func many(constructor any, group string) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`,flatten"`)))
+}
+
+// Contributions is what all enabled modules contribute. The order within each
+// list is that of fx and means nothing: whoever reads them sorts.
+type Contributions struct {
+	fx.In
+
+	Operations    []web.Operation      `group:"operations"`
+	Services      []Service            `group:"services"`
+	Subscriptions []event.Subscription `group:"subscriptions"`
+	Live          []event.Live         `group:"live"`
+	Checks        []telemetry.Check    `group:"checks"`
+}
+
+// EntityList lets the module that serves /api/admin collect the entities.
+type EntityList struct {
+	fx.In
+
+	Entities []port.Entity `group:"entities"`
+}

@@ -1,0 +1,118 @@
+// Package web is the HTTP layer: typed operations on huma over bunrouter, with
+// the traps of both closed in one place.
+//
+// A module describes its endpoints as data with Op; this package mounts them,
+// signs the caller in, checks roles before anything of the body is read,
+// limits bodies, renders problems and writes one log line per request.
+package web
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/quoin-cms/quoin/core/auth"
+)
+
+// Operation is one endpoint. Make it with Op.
+type Operation struct {
+	// ID is unique in the API document, such as "data-get".
+	ID string
+	// Method is the HTTP method. A GET operation answers HEAD as well.
+	Method string
+	// Path has parameters in braces, such as /api/data/{type}/{ouuid}.
+	Path string
+	// Also are further paths with the same behaviour: old spellings.
+	Also    []string
+	Summary string
+	Doc     string
+	Tag     string
+	// Public operations need no token. Others need ROLE_API, unless Roles says
+	// otherwise.
+	Public bool
+	// Roles are all needed. Nil means ROLE_API; an empty slice means that any
+	// signed-in user will do.
+	Roles []string
+	// OneOf are alternatives, one of which is needed besides Roles.
+	OneOf []string
+	// MaxBody is the largest body in bytes; 0 takes the configured default,
+	// below 0 means no limit (the handler streams).
+	MaxBody int64
+	// Errors are the statuses the operation answers besides those of every
+	// operation, for the API document.
+	Errors []int
+
+	// Module is who offers the operation; core/app fills it in.
+	Module string
+
+	register func(huma.API, huma.Operation)
+}
+
+// Op makes an operation from its description and handler. I is a struct whose
+// fields carry `path`, `query` or `header` tags and either Body (decoded JSON)
+// or RawBody []byte (valid until the handler returns). O is a struct with a
+// Body and, if need be, fields with a `header` tag: see Reply, Raw and Stream.
+func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Operation {
+	o.register = func(api huma.API, h huma.Operation) {
+		huma.Register(api, h, func(ctx context.Context, in *I) (*O, error) {
+			out, err := handler(ctx, in)
+			if err != nil {
+				return nil, render(ctx, err)
+			}
+			return out, nil
+		})
+	}
+	return o
+}
+
+// Reply is an answer of one JSON value.
+type Reply[T any] struct {
+	Body T
+}
+
+// Answer makes a Reply.
+func Answer[T any](v T) (*Reply[T], error) { return &Reply[T]{Body: v}, nil }
+
+// Raw is an answer whose JSON is ready as bytes.
+type Raw struct {
+	ContentType string `header:"Content-Type"`
+	ETag        string `header:"ETag"`
+	Body        []byte
+}
+
+// JSON makes a Raw answer of JSON bytes.
+func JSON(body []byte) (*Raw, error) {
+	return &Raw{ContentType: "application/json", Body: body}, nil
+}
+
+// None is the input of an operation without parameters; a body is not read.
+type None struct{}
+
+// roles gives the roles that are all needed.
+func (o *Operation) roles() []string {
+	if o.Roles == nil {
+		return []string{auth.RoleAPI}
+	}
+	return o.Roles
+}
+
+func (o *Operation) huma(path string, defaultBody int64) huma.Operation {
+	limit := o.MaxBody
+	if limit == 0 {
+		limit = defaultBody
+	}
+	h := huma.Operation{
+		OperationID: o.ID, Method: o.Method, Path: path, Summary: o.Summary, Description: o.Doc,
+		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit,
+		BodyReadTimeout: time.Minute, Errors: o.Errors, Hidden: path != o.Path,
+	}
+	if path != o.Path {
+		h.OperationID += "-alias"
+	}
+	if !o.Public {
+		h.Security = []map[string][]string{{"token": {}}, {"bearer": {}}}
+	}
+	return h
+}
