@@ -118,6 +118,7 @@ type tx struct {
 	session
 	owner *DB
 	after []func()
+	local map[any]any // see Local
 }
 
 func (d *DB) session(ctx context.Context) session {
@@ -150,6 +151,22 @@ func AfterCommit(ctx context.Context, fn func()) {
 		return
 	}
 	fn()
+}
+
+// Local gives the value that the transaction of ctx keeps under key, made on
+// first use: what a package must remember until AfterCommit. It must not be
+// called outside a transaction.
+func Local[T any](ctx context.Context, key any, first func() T) T {
+	t := ctx.Value(txKey{}).(*tx)
+	if v, ok := t.local[key]; ok {
+		return v.(T)
+	}
+	if t.local == nil {
+		t.local = map[any]any{}
+	}
+	v := first()
+	t.local[key] = v
+	return v
 }
 
 // InTransaction reports whether ctx carries a transaction.
