@@ -39,7 +39,7 @@ type tls struct {
 // Validate uses the form with one error.
 func (t *tls) Validate() error {
 	if (t.Cert == "") != (t.Key == "") {
-		return errors.Join(errors.New("cert and key come together"), errors.New("both or none"))
+		return errors.Join(errors.New("cert and key come together"), errors.New("key: both or none"))
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ F:8: server.small: "256" is out of range
 F:9: server.ratio: ".nan" is not a number
 F:10: server.proxies: must be a list
 F:11: server.tls: cert and key come together
-F:11: server.tls: both or none
+F:11: server.tls.key: both or none
 F:13: server.peers[0].port: must be above 0, not 0
 F:14: server.peers[1].nam: unknown key; did you mean "name"?
 F:14: server.peers[1].port: must be above 0, not 0

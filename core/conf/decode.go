@@ -12,8 +12,8 @@ import (
 // configuration does not mention keeps its defaults and is validated too.
 //
 // A Validate method has one of two forms: Validate() error, where every error
-// of errors.Join is one finding, or Validate(*Problems). It must not depend on
-// another section.
+// of errors.Join is one finding, about a single key when it begins with "key: ",
+// or Validate(*Problems). It must not depend on another section.
 //
 // The error is an *Error with every finding: of Load, unknown sections, keys
 // and variables, values that do not fit, and what Validate said. Any other
@@ -155,9 +155,19 @@ func (d *decoder) validate(v reflect.Value, path string) {
 		value.Validate(p)
 	case interface{ Validate() error }:
 		for _, err := range flatten(value.Validate()) {
-			p.Add("", "%s", err)
+			key, rest := keyOf(v, err.Error())
+			p.Add(key, "%s", rest)
 		}
 	}
+}
+
+// keyOf splits "listen: message" when the struct has the key listen.
+func keyOf(v reflect.Value, message string) (key, rest string) {
+	before, after, found := strings.Cut(message, ": ")
+	if found && slices.ContainsFunc(fieldsOf(v), func(f field) bool { return f.name == before }) {
+		return before, after
+	}
+	return "", message
 }
 
 func flatten(err error) []error {
