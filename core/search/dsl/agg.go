@@ -1,0 +1,177 @@
+package dsl
+
+import (
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// maxBuckets is the largest number of buckets that an aggregation may ask for.
+const maxBuckets = 65_536
+
+// aggregations reads an object of named aggregations.
+func (p *parser) aggregations(n *node, depth int) ([]search.Agg, error) {
+	if n.empty() {
+		return nil, nil
+	}
+	if depth > maxAggDeep {
+		return nil, n.bad("aggregations are nested more than %d deep", maxAggDeep)
+	}
+	o, err := open(n)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]search.Agg, 0, len(o.keys))
+	for i, name := range o.keys {
+		if p.aggs++; p.aggs > maxAggs {
+			return nil, n.bad("more than %d aggregations", maxAggs)
+		}
+		a, err := p.aggregation(name, o.kids[i], depth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err error) {
+	o, err := open(n)
+	if err != nil {
+		return a, err
+	}
+	a.Name = name
+	if a.Subs, err = p.aggregations(o.get("aggs", "aggregations"), depth+1); err != nil {
+		return a, err
+	}
+	kind, body := "", (*node)(nil)
+	for i, key := range o.keys {
+		if o.used[i] {
+			continue
+		}
+		if kind != "" {
+			return a, o.kids[i].bad("an aggregation has one type, not both %q and %q", kind, key)
+		}
+		kind, body = key, o.kids[i]
+	}
+	if kind == "" {
+		return a, n.bad("an aggregation needs a type")
+	}
+	a.Path = body.path()
+	if kind == "filter" {
+		q, err := p.optional(body)
+		a.Body = &search.FilterAgg{Query: q}
+		return a, err
+	}
+	in, err := open(body)
+	if err != nil {
+		return a, err
+	}
+	if a.Body, err = p.aggBody(kind, in, depth); err != nil {
+		return a, err
+	}
+	if _, metric := a.Body.(*search.MetricAgg); metric && len(a.Subs) > 0 {
+		return a, n.bad("%s cannot have sub-aggregations", kind)
+	}
+	return a, in.done(kind)
+}
+
+func (p *parser) aggBody(kind string, o *object, depth int) (search.AggBody, error) {
+	switch kind {
+	case "terms":
+		return termsAgg(o)
+	case "min", "max", "sum", "avg", "value_count", "cardinality", "stats":
+		return metricAgg(search.MetricFunc(kind), o)
+	case "nested":
+		path, err := o.must("path", "nested")
+		return &search.NestedAgg{Objects: path}, err
+	case "reverse_nested":
+		path, err := o.text("path", "")
+		return &search.ReverseNestedAgg{Objects: path}, err
+	case "global":
+		if depth > 1 {
+			return nil, o.bad("global is allowed at the top only")
+		}
+		return &search.GlobalAgg{}, nil
+	}
+	return nil, o.bad("the aggregation %q is not supported", kind)
+}
+
+func termsAgg(o *object) (search.AggBody, error) {
+	a := &search.TermsAgg{}
+	var err error
+	if a.Field, err = o.must("field", "terms"); err != nil {
+		return nil, err
+	}
+	if a.Size, err = o.whole("size", 10, 1, maxBuckets); err != nil {
+		return nil, err
+	}
+	if a.MinDocCount, err = o.whole("min_doc_count", 1, 0, 1<<31); err != nil {
+		return nil, err
+	}
+	if a.Missing, err = missing(o); err != nil {
+		return nil, err
+	}
+	if n := o.get("order"); !n.empty() {
+		if a.Order, err = bucketOrder(n); err != nil {
+			return nil, err
+		}
+	}
+	// These say how to compute, or bound errors that an exact count has not.
+	for _, hint := range []string{"shard_size", "shard_min_doc_count", "execution_hint", "collect_mode", "show_term_doc_count_error"} {
+		o.get(hint)
+	}
+	return a, nil
+}
+
+// bucketOrder reads {"_count":"asc"} or a list of such objects.
+func bucketOrder(n *node) ([]search.BucketOrder, error) {
+	list := []*node{n}
+	if n.kind == jsonx.Array {
+		list = n.kids
+	}
+	var out []search.BucketOrder
+	for _, one := range list {
+		o, err := open(one)
+		if err != nil {
+			return nil, err
+		}
+		for i, by := range o.keys {
+			desc, err := order(o.kids[i])
+			if err != nil {
+				return nil, err
+			}
+			if by == "_term" { // as it was called before version 7
+				by = "_key"
+			}
+			out = append(out, search.BucketOrder{By: by, Desc: desc})
+		}
+	}
+	if len(out) > maxSorts {
+		return nil, n.bad("more than %d sort keys", maxSorts)
+	}
+	return out, nil
+}
+
+func metricAgg(f search.MetricFunc, o *object) (search.AggBody, error) {
+	a := &search.MetricAgg{Func: f}
+	var err error
+	if a.Field, err = o.must("field", string(f)); err != nil {
+		return nil, err
+	}
+	if a.Missing, err = missing(o); err != nil {
+		return nil, err
+	}
+	if f == search.Cardinality {
+		o.get("precision_threshold") // always exact
+	}
+	return a, nil
+}
+
+func missing(o *object) (*search.Value, error) {
+	n := o.get("missing")
+	if n == nil {
+		return nil, nil
+	}
+	v, err := n.value()
+	return &v, err
+}

@@ -1,0 +1,259 @@
+package dsl
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// node is a JSON value that knows where it is.
+type node struct {
+	kind   jsonx.Kind
+	text   string // content of a string, else the literal
+	keys   []string
+	kids   []*node // values of an object, elements of an array
+	parent *node
+	key    string // in an object
+	index  int    // in an array, else -1
+}
+
+// maxNodes bounds the memory of a request.
+const (
+	maxNodes     = 300_000
+	maxJSONDepth = 300
+)
+
+// tree reads a JSON text whose root has the path name (often empty).
+func tree(data []byte, name string) (*node, error) {
+	if len(data) > maxBytes {
+		return nil, problem.Field(problem.TooLarge, "search", "the search object is larger than %d bytes", maxBytes)
+	}
+	b := builder{}
+	b.p.Reset(data, maxJSONDepth)
+	root, err := b.read(nil, name, -1)
+	if err == nil {
+		err = b.p.End()
+	}
+	if err != nil {
+		if problem.Is(err, problem.Invalid) {
+			return nil, err
+		}
+		return nil, problem.Field(problem.Invalid, "search", "%s", err)
+	}
+	return root, nil
+}
+
+type builder struct {
+	p     jsonx.Parser
+	count int
+}
+
+func (b *builder) read(parent *node, key string, index int) (*node, error) {
+	if b.count++; b.count > maxNodes {
+		return nil, problem.Field(problem.Invalid, "search", "the search object has more than %d values", maxNodes)
+	}
+	n := &node{kind: b.p.Peek(), parent: parent, key: key, index: index}
+	switch n.kind {
+	case jsonx.Object:
+		return n, b.p.Object(func(k []byte) error {
+			name := string(k)
+			kid, err := b.read(n, name, -1)
+			if err != nil {
+				return err
+			}
+			if len(n.keys) < 64 && slices.Contains(n.keys, name) {
+				return kid.bad("the key is given twice")
+			}
+			n.keys, n.kids = append(n.keys, name), append(n.kids, kid)
+			return nil
+		})
+	case jsonx.Array:
+		return n, b.p.Array(func(i int) error {
+			kid, err := b.read(n, "", i)
+			n.kids = append(n.kids, kid)
+			return err
+		})
+	case jsonx.String:
+		s, err := b.p.String()
+		n.text = string(s)
+		return n, err
+	}
+	lit, err := b.p.Literal()
+	n.text = string(lit)
+	return n, err
+}
+
+// path is dotted with indexes: "query.bool.must[0].term".
+func (n *node) path() string {
+	if n.parent == nil {
+		return n.key
+	}
+	up := n.parent.path()
+	if n.index >= 0 {
+		return up + "[" + strconv.Itoa(n.index) + "]"
+	}
+	if up == "" {
+		return n.key
+	}
+	return up + "." + n.key
+}
+
+// bad is the problem of an input that cannot be understood or honoured.
+func (n *node) bad(format string, args ...any) error {
+	return problem.Field(problem.Invalid, n.path(), format, args...)
+}
+
+// empty tells whether n is nothing, null, {} or [].
+func (n *node) empty() bool {
+	return n == nil || n.kind == jsonx.Null || (n.kind == jsonx.Object || n.kind == jsonx.Array) && len(n.kids) == 0
+}
+
+// value reads a scalar.
+func (n *node) value() (search.Value, error) {
+	switch n.kind {
+	case jsonx.String:
+		return search.String(n.text), nil
+	case jsonx.Bool:
+		return search.Value{Kind: search.BoolValue, Text: n.text}, nil
+	case jsonx.Number:
+		f, err := strconv.ParseFloat(n.text, 64)
+		if err != nil {
+			return search.Value{}, n.bad("the number is out of range")
+		}
+		return search.Value{Kind: search.NumberValue, Text: n.text, Num: f}, nil
+	}
+	return search.Value{}, n.bad("a string, number or boolean is expected")
+}
+
+// object is an object of which the keys that were asked for are remembered,
+// so that the others can be refused.
+type object struct {
+	*node
+	used []bool
+}
+
+// open reads n as an object; an empty array counts as one.
+func open(n *node) (*object, error) {
+	if n.kind != jsonx.Object && !(n.kind == jsonx.Array && len(n.kids) == 0) {
+		return nil, n.bad("an object is expected")
+	}
+	return &object{n, make([]bool, len(n.keys))}, nil
+}
+
+// get gives the value under the first of the names that is there and not
+// null.
+func (o *object) get(names ...string) *node {
+	var found *node
+	for _, name := range names {
+		i := slices.Index(o.keys, name)
+		if i < 0 {
+			continue
+		}
+		o.used[i] = true
+		if found == nil && o.kids[i].kind != jsonx.Null {
+			found = o.kids[i]
+		}
+	}
+	return found
+}
+
+// done refuses keys that nobody asked for. what names the owner.
+func (o *object) done(what string) error {
+	for i, used := range o.used {
+		if !used {
+			return o.kids[i].bad("%s does not support the parameter %q", what, o.keys[i])
+		}
+	}
+	return nil
+}
+
+// text reads an optional string; numbers and booleans give their literal.
+func (o *object) text(name, fallback string) (string, error) {
+	n := o.get(name)
+	if n == nil {
+		return fallback, nil
+	}
+	v, err := n.value()
+	return v.Text, err
+}
+
+// must reads a string that has to be there.
+func (o *object) must(name, what string) (string, error) {
+	n := o.get(name)
+	if n == nil {
+		return "", o.bad("%s needs the parameter %q", what, name)
+	}
+	if n.kind != jsonx.String {
+		return "", n.bad("a string is expected")
+	}
+	return n.text, nil
+}
+
+func (o *object) float(name string, fallback float64) (float64, error) {
+	n := o.get(name)
+	if n == nil {
+		return fallback, nil
+	}
+	v, err := n.value()
+	if err != nil {
+		return 0, err
+	}
+	f, ok := v.Number()
+	if !ok {
+		return 0, n.bad("a number is expected")
+	}
+	return f, nil
+}
+
+// whole reads an optional integer between least and most.
+func (o *object) whole(name string, fallback, least, most int) (int, error) {
+	f, err := o.float(name, float64(fallback))
+	if err != nil {
+		return 0, err
+	}
+	if f != float64(int(f)) || int(f) < least || int(f) > most {
+		return 0, o.get(name).bad("an integer between %d and %d is expected", least, most)
+	}
+	return int(f), nil
+}
+
+func (o *object) flag(name string) (bool, error) {
+	n := o.get(name)
+	if n == nil {
+		return false, nil
+	}
+	v, err := n.value()
+	if err != nil {
+		return false, err
+	}
+	b, ok := v.Bool()
+	if !ok {
+		return false, n.bad("true or false is expected")
+	}
+	return b, nil
+}
+
+// strings reads a string or an array of strings.
+func (n *node) strings() ([]string, error) {
+	if n.kind == jsonx.String {
+		return []string{n.text}, nil
+	}
+	if n.kind != jsonx.Array {
+		if n.kind == jsonx.Object && len(n.kids) == 0 {
+			return nil, nil
+		}
+		return nil, n.bad("an array of strings is expected")
+	}
+	out := make([]string, len(n.kids))
+	for i, kid := range n.kids {
+		v, err := kid.value()
+		if err != nil || v.Kind == search.BoolValue {
+			return nil, kid.bad("a string is expected")
+		}
+		out[i] = v.Text
+	}
+	return out, nil
+}
