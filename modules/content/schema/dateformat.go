@@ -115,16 +115,12 @@ func dateParts(pattern string) ([]datePart, bool) {
 		c := pattern[i]
 		switch {
 		case c == '\'':
-			end := strings.IndexByte(pattern[i+1:], '\'')
-			if end < 0 {
+			text, next := quoted(pattern, i)
+			if next < 0 {
 				return nil, false
 			}
-			text := pattern[i+1 : i+1+end]
-			if end == 0 {
-				text = "'"
-			}
 			parts = append(parts, datePart{letter: 'L', text: text})
-			i += end + 2
+			i = next
 		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '~' || c == '#':
 			n := 1
 			for i+n < len(pattern) && pattern[i+n] == c {
@@ -143,6 +139,26 @@ func dateParts(pattern string) ([]datePart, bool) {
 		}
 	}
 	return parts, len(parts) > 0
+}
+
+// quoted reads the literal text that starts with the quote at i, in which two
+// quotes stand for one, and gives the offset after it, -1 when it does not end.
+func quoted(pattern string, i int) (text string, next int) {
+	if strings.HasPrefix(pattern[i:], "''") {
+		return "'", i + 2
+	}
+	var b strings.Builder
+	for i++; i < len(pattern); i++ {
+		if pattern[i] != '\'' {
+			b.WriteByte(pattern[i])
+		} else if strings.HasPrefix(pattern[i:], "''") {
+			b.WriteByte('\'')
+			i++
+		} else {
+			return b.String(), i + 1
+		}
+	}
+	return "", -1
 }
 
 // width gives the fewest and most digits of a numeric part, 0 for others.

@@ -112,7 +112,8 @@ func (asset) mapping(m *mapper, n *node) {
 	m.nested = n.path
 	for _, k := range assetKeys {
 		f := IndexField{Path: n.path + "." + k.name, Kind: k.index}
-		if k.index == KindText {
+		switch k.name {
+		case "_title", "_content", "_author":
 			f.Analyzer, f.CopyTo = n.field.Mapping.Analyzer, n.field.Mapping.CopyTo
 		}
 		m.add(f)

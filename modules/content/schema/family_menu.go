@@ -77,6 +77,7 @@ func menuNode(w *walker, n *node, v []byte, k rawjson.Kind) {
 	}
 	var object []byte
 	var variant *node
+	named := false
 	for it := rawjson.Iterate(v); it.Next(); {
 		value, kind := it.Value(), rawjson.KindOf(it.Value())
 		if kind == rawjson.Null {
@@ -90,7 +91,7 @@ func menuNode(w *walker, n *node, v []byte, k rawjson.Kind) {
 			}
 			w.pop()
 		case "type":
-			variant = w.nodeType(n, value, kind)
+			named, variant = true, w.nodeType(n, value, kind)
 		case "object":
 			object = value
 		case "children":
@@ -101,7 +102,14 @@ func menuNode(w *walker, n *node, v []byte, k rawjson.Kind) {
 				w.wrongType(kind, "an array of nodes")
 			}
 			w.pop()
+		default:
+			if len(n.variants) > 0 {
+				w.unknown(it.Key())
+			}
 		}
+	}
+	if !named && len(n.variants) > 0 {
+		w.soften("node_type", "names no node type")
 	}
 	if object != nil && variant != nil {
 		w.push("object")

@@ -24,16 +24,16 @@ const (
 
 // IndexField is one field of the search index.
 type IndexField struct {
-	Path           string // dotted, from the root of the document
-	Kind           string // one of the kinds
-	Nested         string // path of the innermost nested field around it, empty without
-	Analyzer       string // of a text
-	SearchAnalyzer string // of a text at query time, empty for Analyzer
-	Format         string // of a date
-	CopyTo         []string
-	NoIndex        bool                  // kept in the document, not searchable
-	FieldData      bool                  // a text that may be sorted by
-	Sub            map[string]IndexField // sub-fields by name; their Path holds the name too
+	Path           string                `json:"path"`                      // dotted, from the root of the document
+	Kind           string                `json:"kind"`                      // one of the kinds
+	Nested         string                `json:"nested,omitempty"`          // path of the innermost nested field around it
+	Analyzer       string                `json:"analyzer,omitempty"`        // of a text
+	SearchAnalyzer string                `json:"search_analyzer,omitempty"` // of a text at query time, empty for Analyzer
+	Format         string                `json:"format,omitempty"`          // of a date: Java patterns and names, separated by ||
+	CopyTo         []string              `json:"copy_to,omitempty"`         // paths of other fields that hold a copy
+	NoIndex        bool                  `json:"no_index,omitempty"`        // kept in the document, not searchable
+	FieldData      bool                  `json:"field_data,omitempty"`      // a text that may be sorted by
+	Sub            map[string]IndexField `json:"sub,omitempty"`             // sub-fields by name; their Path holds the name too
 }
 
 type mapper struct {
@@ -139,7 +139,7 @@ func indexField(path string, f *Field, t *fieldType) IndexField {
 		if f.Format == "" && t.name == "time" {
 			out.Kind = KindKeyword
 		} else if f.Format == "" {
-			out.Format = "date_time_no_millis"
+			out.Format = defaultFormat(t.name)
 		}
 	}
 	for _, child := range f.Children {
