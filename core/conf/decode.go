@@ -178,7 +178,7 @@ func flatten(err error) []error {
 	if errors.As(err, &own) {
 		return []error{err}
 	}
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // only the outermost join is a list
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}
