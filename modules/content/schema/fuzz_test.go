@@ -58,5 +58,27 @@ func FuzzValidate(f *testing.F) {
 			t.Fatalf("white space makes a difference: %q", raw)
 		}
 		c.Links(raw)
+		if stored := c.Stored(raw); rawjson.Check(stored, rawjson.Limits{}) != nil || c.Validate(stored).OK() != full.OK() {
+			t.Fatalf("the stored form of %s is %s", raw, stored)
+		}
+	})
+}
+
+func FuzzDateFormat(f *testing.F) {
+	f.Add("yyyy-MM-dd'T'HH:mm[:ss]XXX", "2024-05-17T09:30Z")
+	f.Add("strict_date_optional_time||epoch_millis", "2024")
+	f.Add("hh 'o''clock' a", "09 o'clock PM")
+	f.Fuzz(func(t *testing.T, format, value string) {
+		ct := &schema.ContentType{Name: "t", Root: &schema.Field{Name: "source", Type: "container", Children: []*schema.Field{
+			{Name: "d", Type: "date", Format: format},
+		}}}
+		c, err := schema.Compile(ct, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Validate(rawjson.Set(nil, []byte(`{}`), "d", rawjson.AppendString(nil, value)))
+		if !json.Valid(c.JSONSchema()) {
+			t.Fatalf("no JSON: %s", c.JSONSchema())
+		}
 	})
 }
