@@ -40,3 +40,13 @@ func (w *Welcome) Lines() []string {
 	defer w.mu.Unlock()
 	return append([]string(nil), w.lines...)
 }
+
+// Sub is a folder of an embedded file system. The folder is named in the
+// program, so one that is missing is a mistake of the program.
+func Sub(files fs.FS, dir string) fs.FS {
+	sub, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(err)
+	}
+	return sub
+}

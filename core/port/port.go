@@ -44,8 +44,9 @@ type Documents interface {
 type Environment struct {
 	Name string
 	// Alias is what search calls it: the instance id and the name.
-	Alias   string
-	Default bool
+	Alias string
+	// Index is the index behind the alias.
+	Index string
 }
 
 // Field is one field of a content type as the index sees it.

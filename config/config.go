@@ -1,0 +1,14 @@
+// Package config embeds the defaults and the samples into the binary.
+package config
+
+import "embed"
+
+// Defaults is the configuration under every other.
+//
+//go:embed embedded.yaml
+var Defaults []byte
+
+// Samples are the sample content types of `quoin serve --samples`.
+//
+//go:embed content-types
+var Samples embed.FS

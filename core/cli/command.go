@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/quoin-cms/quoin/core/module"
+)
+
+// addModuleCommands mounts the commands of the enabled modules. A broken
+// configuration leaves them all there: it is told when one runs.
+func (e *env) addModuleCommands(root *cobra.Command) {
+	for _, m := range e.Modules {
+		for _, c := range m.Commands {
+			e.mount(root, m.Name, c)
+		}
+	}
+}
+
+// mount adds a command below its path, making the groups on the way.
+func (e *env) mount(root *cobra.Command, moduleName string, c module.Command) {
+	words := strings.Fields(c.Use)
+	path := words[:0:0]
+	for _, w := range words {
+		if w != strings.ToLower(w) || strings.ContainsAny(w, "[<.") {
+			break
+		}
+		path = append(path, w)
+	}
+	parent := root
+	for _, group := range path[:len(path)-1] {
+		next, _, err := parent.Find([]string{group})
+		if err != nil || next == parent {
+			next = &cobra.Command{Use: group, Short: "Manage " + group + "s", Args: cobra.NoArgs}
+			parent.AddCommand(next)
+		}
+		parent = next
+	}
+	cmd := &cobra.Command{
+		Use: strings.Join(words[len(path)-1:], " "), Short: c.Short, Long: c.Long,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < c.Args[0] || c.Args[1] >= 0 && len(args) > c.Args[1] {
+				return usage{fmt.Errorf("usage: quoin %s", c.Use)}
+			}
+			return nil
+		},
+	}
+	for _, f := range c.Flags {
+		addFlag(cmd, f)
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.runModuleCommand(cmd, moduleName, c, args) }
+	parent.AddCommand(cmd)
+}
+
+func addFlag(cmd *cobra.Command, f module.Flag) {
+	switch d := f.Default.(type) {
+	case string:
+		cmd.Flags().String(f.Name, d, f.Doc)
+	case bool:
+		cmd.Flags().Bool(f.Name, d, f.Doc)
+	case int:
+		cmd.Flags().Int(f.Name, d, f.Doc)
+	case time.Duration:
+		cmd.Flags().Duration(f.Name, d, f.Doc)
+	case []string:
+		cmd.Flags().StringSlice(f.Name, d, f.Doc)
+	default:
+		panic(fmt.Sprintf("flag --%s: a default of type %T is not supported", f.Name, f.Default))
+	}
+}
+
+func flagValue(cmd *cobra.Command, f module.Flag) any {
+	switch f.Default.(type) {
+	case string:
+		v, _ := cmd.Flags().GetString(f.Name)
+		return v
+	case bool:
+		v, _ := cmd.Flags().GetBool(f.Name)
+		return v
+	case int:
+		v, _ := cmd.Flags().GetInt(f.Name)
+		return v
+	case time.Duration:
+		v, _ := cmd.Flags().GetDuration(f.Name)
+		return v
+	default:
+		v, _ := cmd.Flags().GetStringSlice(f.Name)
+		return v
+	}
+}
+
+func (e *env) runModuleCommand(cmd *cobra.Command, moduleName string, c module.Command, args []string) (err error) {
+	a, err := e.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	if !a.Config.Enabled(moduleName) {
+		return fmt.Errorf("the module %q is switched off: set modules.%s.enabled to true", moduleName, moduleName)
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), time.Hour)
+	defer cancel()
+	if err := a.Migrate(ctx); err != nil {
+		return err
+	}
+	call := &module.Call{Args: args, JSON: e.json, In: e.in, Out: e.out, Table: e.table}
+	call.Flags = func(name string) any {
+		for _, f := range c.Flags {
+			if f.Name == name {
+				return flagValue(cmd, f)
+			}
+		}
+		return nil
+	}
+	return a.Invoke(c.Invoke(ctx, call))
+}

@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (e *env) importCommand() *cobra.Command {
+	c := &cobra.Command{Use: "import", Short: "Import content from elsewhere", Args: cobra.NoArgs}
+	var server, token string
+	var parallel int
+	elasticms := &cobra.Command{
+		Use: "elasticms DIR", Short: "Import an export folder of elasticms through the HTTP API",
+		Long: `Imports the folder layout of elasticms: admin/<entity>/*.json and document/<content type>/*.json.
+
+Configuration comes first, then the documents. What is there already and equal is left alone, so an import that was interrupted is repeated and goes on where it stopped. The token needs ROLE_API, ROLE_ADMIN and the rights of the content types.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage{errors.New("usage: quoin import elasticms DIR --server URL --token T")}
+			}
+			return nil
+		},
+	}
+	flags := elasticms.Flags()
+	flags.StringVar(&server, "server", e.variable("QUOIN_SERVER", "http://127.0.0.1:8080"), "base URL of the server (QUOIN_SERVER)")
+	flags.StringVar(&token, "token", "", "API token (QUOIN_TOKEN)")
+	flags.IntVar(&parallel, "parallel", 8, "documents written at the same time")
+	elasticms.RunE = func(cmd *cobra.Command, args []string) error {
+		if token == "" {
+			token = e.variable("QUOIN_TOKEN", "")
+		}
+		if token == "" {
+			return usage{errors.New("a token is needed: --token T or QUOIN_TOKEN (make one with `quoin token create admin`)")}
+		}
+		imp := &importer{api: newClient(server, token), parallel: max(1, min(parallel, 64)), progress: e.progress()}
+		report, err := imp.run(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return e.importReport(report)
+	}
+	c.AddCommand(elasticms)
+	return c
+}
+
+// variable gives an environment variable that is no key of the configuration.
+func (e *env) variable(name, otherwise string) string {
+	for _, v := range e.vars {
+		if value, ok := strings.CutPrefix(v, name+"="); ok && value != "" {
+			return value
+		}
+	}
+	return otherwise
+}
+
+func (e *env) importReport(r *importReport) error {
+	var rows [][]string
+	failed := 0
+	for _, g := range r.Groups {
+		failed += g.Failed
+		rows = append(rows, []string{g.Kind, g.Name, strconv.Itoa(g.Created), strconv.Itoa(g.Updated), strconv.Itoa(g.Unchanged), strconv.Itoa(g.Failed)})
+	}
+	if err := e.table(r, []string{"kind", "name", "created", "updated", "unchanged", "failed"}, rows); err != nil {
+		return err
+	}
+	if failed == 0 {
+		return nil
+	}
+	for _, g := range r.Groups {
+		for _, f := range g.Failures {
+			_, _ = fmt.Fprintf(e.err, "failed: %s: %s\n", f.File, f.Why)
+		}
+	}
+	return fmt.Errorf("%d of the import failed; the reasons are above. Mend them and run the import again: what is done is skipped", failed)
+}
+
+// importReport is the result of an import.
+type importReport struct {
+	Groups []*importGroup `json:"groups"`
+}
+
+// importGroup counts what became of the files of one entity kind or content
+// type.
+type importGroup struct {
+	Kind      string          `json:"kind"` // "config" or "documents"
+	Name      string          `json:"name"`
+	Created   int             `json:"created"`
+	Updated   int             `json:"updated"`
+	Unchanged int             `json:"unchanged"`
+	Failed    int             `json:"failed"`
+	Failures  []importFailure `json:"failures,omitempty"`
+
+	files []string
+}
+
+type importFailure struct {
+	File string `json:"file"`
+	Why  string `json:"why"`
+}
+
+// outcome says what became of one file.
+type outcome int
+
+const (
+	created outcome = iota
+	updated
+	unchanged
+)
+
+func (g *importGroup) count(file string, o outcome, err error) {
+	switch {
+	case err != nil:
+		g.Failed++
+		g.Failures = append(g.Failures, importFailure{filepath.ToSlash(file), err.Error()})
+	case o == created:
+		g.Created++
+	case o == updated:
+		g.Updated++
+	default:
+		g.Unchanged++
+	}
+}
+
+// configOrder is the order in which kinds of configuration depend on each
+// other; kinds that are not named come last.
+func configOrder() []string {
+	return []string{"filter", "analyzer", "environment", "managed-alias", "form", "wysiwyg-profile", "wysiwyg-style-set", "i18n", "content-type", "query-search", "schedule"}
+}
+
+// groups lists the files of the export in the order of their import.
+func groups(dir string) (config, documents []*importGroup, err error) {
+	if config, err = folders(filepath.Join(dir, "admin"), "config"); err != nil {
+		return nil, nil, err
+	}
+	if documents, err = folders(filepath.Join(dir, "document"), "documents"); err != nil {
+		return nil, nil, err
+	}
+	if len(config)+len(documents) == 0 {
+		return nil, nil, fmt.Errorf("%s holds neither admin/<entity>/*.json nor document/<content type>/*.json", dir)
+	}
+	var ordered []*importGroup
+	for _, kind := range configOrder() {
+		for _, g := range config {
+			if g.Name == kind {
+				ordered = append(ordered, g)
+			}
+		}
+	}
+	for _, g := range config {
+		if !strings.Contains(" "+strings.Join(configOrder(), " ")+" ", " "+g.Name+" ") {
+			ordered = append(ordered, g)
+		}
+	}
+	return ordered, documents, nil
+}
+
+func folders(dir, kind string) ([]*importGroup, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []*importGroup
+	for _, d := range entries {
+		if !d.IsDir() {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(dir, d.Name(), "*.json"))
+		if err != nil {
+			return nil, err
+		}
+		if len(files) > 0 { // a folder of assets has no JSON
+			list = append(list, &importGroup{Kind: kind, Name: d.Name(), files: files})
+		}
+	}
+	return list, nil
+}
+
+// importer sends the files to the server.
+type importer struct {
+	api      *client
+	parallel int
+	progress *progress
+}
+
+func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
+	config, documents, err := groups(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := i.api.check(ctx); err != nil {
+		return nil, err
+	}
+	report := &importReport{Groups: append(config, documents...)}
+	total := 0
+	for _, g := range report.Groups {
+		total += len(g.files)
+	}
+	i.progress.begin(total)
+	defer i.progress.end()
+	for _, g := range config { // in order, for later ones refer to earlier ones
+		for _, file := range g.files {
+			o, err := i.config(ctx, g.Name, file)
+			g.count(file, o, err)
+			i.progress.step(g.Name)
+		}
+	}
+	for _, g := range documents {
+		i.documents(ctx, g)
+	}
+	return report, ctx.Err()
+}

@@ -1,0 +1,174 @@
+package content
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+// Admin serves the configuration entities of every module
+// (contract-notes 2.1).
+type Admin struct {
+	service  *Service
+	entities map[string]port.Entity // by every spelling
+	names    []string
+}
+
+func newAdmin(s *Service, entities []port.Entity) (*Admin, error) {
+	a := &Admin{service: s, entities: map[string]port.Entity{}}
+	for _, e := range entities {
+		a.names = append(a.names, e.Names()[0])
+		for _, name := range e.Names() {
+			if a.entities[name] != nil {
+				return nil, problem.New(problem.Internal, "two modules serve /api/admin/%s", name)
+			}
+			a.entities[name] = e
+		}
+	}
+	slices.Sort(a.names)
+	return a, nil
+}
+
+func (a *Admin) entity(name string) (port.Entity, error) {
+	if e := a.entities[name]; e != nil {
+		return e, nil
+	}
+	return nil, problem.New(problem.NotFound, "there is no configuration entity %q; GET /api/admin/config-types lists them", name)
+}
+
+// contentTypeNames are the active, managed content types.
+func (a *Admin) contentTypeNames(ctx context.Context) ([]string, error) {
+	cat, err := a.service.types.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	for _, ct := range cat.sortedTypes {
+		if ct.Active && !ct.Deleted && ct.env != nil && ct.env.managed {
+			names = append(names, ct.Name)
+		}
+	}
+	return names, nil
+}
+
+type entityPath struct {
+	Entity string `path:"entity" doc:"kind of entity, such as content-type"`
+}
+
+type namedEntity struct {
+	entityPath
+	Name string `path:"name"`
+}
+
+// versions are what old clients take from GET /api/admin/versions: below some
+// versions of core they fall back to slower calls.
+func versions(program string) map[string]string {
+	return map[string]string{"core": "6.1.0", "client": "6.1.0", "common": "6.1.0", "form": "6.1.0", "submission": "6.1.0", "symfony": "6.4.0", "quoin": program}
+}
+
+func adminOperations(a *Admin, program string) []web.Operation {
+	roles := []string{auth.RoleAPI, auth.RoleAdmin}
+	return append([]web.Operation{
+		web.Op(web.Operation{
+			ID: "admin-versions", Method: http.MethodGet, Path: "/api/admin/versions", Tag: "Admin", Summary: "Versions that clients choose their calls by",
+			Doc: "Needs ROLE_API only: every client asks before it works with documents.",
+		}, func(context.Context, *web.None) (*web.Reply[map[string]string], error) {
+			return web.Answer(versions(program))
+		}),
+		web.Op(web.Operation{
+			ID: "admin-content-types", Method: http.MethodGet, Path: "/api/admin/content-types", Tag: "Admin", Summary: "Names of the active content types",
+			Doc: "Needs ROLE_API only.",
+		}, func(ctx context.Context, _ *web.None) (*web.Reply[[]string], error) {
+			names, err := a.contentTypeNames(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return web.Answer(names)
+		}),
+		web.Op(web.Operation{
+			ID: "admin-config-types", Method: http.MethodGet, Path: "/api/admin/config-types", Tag: "Admin", Summary: "Kinds of configuration entities", Roles: roles,
+		}, func(context.Context, *web.None) (*web.Reply[[]string], error) { return web.Answer(a.names) }),
+	}, entityOperations(a, roles)...)
+}
+
+// saved is the answer to a change; clients want the id as a string.
+type saved struct {
+	ID           string `json:"id"`
+	Success      bool   `json:"success"`
+	Acknowledged bool   `json:"acknowledged"`
+}
+
+func entityOperations(a *Admin, roles []string) []web.Operation {
+	put := func(ctx context.Context, kind, name string, export []byte) (*web.Reply[saved], error) {
+		e, err := a.entity(kind)
+		if err != nil {
+			return nil, err
+		}
+		if err := rawjson.CheckObject(export, rawjson.Limits{Depth: 400}); err != nil {
+			return nil, err
+		}
+		id, err := e.Put(ctx, name, export)
+		if err != nil {
+			return nil, err
+		}
+		return web.Answer(saved{id, true, true})
+	}
+	return []web.Operation{
+		web.Op(web.Operation{ID: "admin-list", Method: http.MethodGet, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Names of the entities of a kind", Roles: roles, Errors: []int{404}},
+			func(ctx context.Context, in *entityPath) (*web.Reply[[]string], error) {
+				e, err := a.entity(in.Entity)
+				if err != nil {
+					return nil, err
+				}
+				names, err := e.List(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(names)
+			}),
+		web.Op(web.Operation{ID: "admin-get", Method: http.MethodGet, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "One entity in the export form", Roles: roles, Errors: []int{404}},
+			func(ctx context.Context, in *namedEntity) (*web.Raw, error) {
+				e, err := a.entity(in.Entity)
+				if err != nil {
+					return nil, err
+				}
+				export, err := e.Get(ctx, in.Name)
+				if err != nil {
+					return nil, err
+				}
+				return web.JSON(export)
+			}),
+		web.Op(web.Operation{ID: "admin-create", Method: http.MethodPost, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Create an entity from the export form", Roles: roles, Errors: []int{400, 404}},
+			func(ctx context.Context, in *struct {
+				entityPath
+				RawBody []byte `contentType:"application/json"`
+			}) (*web.Reply[saved], error) {
+				return put(ctx, in.Entity, "", in.RawBody)
+			}),
+		web.Op(web.Operation{ID: "admin-update", Method: http.MethodPost, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Create or update an entity from the export form", Roles: roles, Errors: []int{400, 404}},
+			func(ctx context.Context, in *struct {
+				namedEntity
+				RawBody []byte `contentType:"application/json"`
+			}) (*web.Reply[saved], error) {
+				return put(ctx, in.Entity, in.Name, in.RawBody)
+			}),
+		web.Op(web.Operation{ID: "admin-delete", Method: http.MethodDelete, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Remove an entity", Roles: roles, Errors: []int{404, 409}},
+			func(ctx context.Context, in *namedEntity) (*web.Reply[saved], error) {
+				e, err := a.entity(in.Entity)
+				if err != nil {
+					return nil, err
+				}
+				id, err := e.Delete(ctx, in.Name)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(saved{id, true, true})
+			}),
+	}
+}

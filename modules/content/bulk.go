@@ -1,0 +1,201 @@
+package content
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+// bulkWindow is how many lines of a bulk request are worked on at once: they
+// share commits, which is where the speed of a bulk comes from.
+const bulkWindow = 64
+
+// bulkLine is one line of a bulk request.
+type bulkLine struct {
+	Op          string          `json:"op"`
+	OUUID       string          `json:"ouuid"`
+	Data        json.RawMessage `json:"data"`
+	IfMatch     string          `json:"if_match"`
+	Environment string          `json:"environment"`
+}
+
+// bulkOperation is POST /api/data/{type}/_bulk: one JSON object per line in,
+// one result per line out, in order, while the request is still being read.
+func bulkOperation(s *Service) web.Operation {
+	return web.Op(web.Operation{
+		ID: "data-bulk", Method: http.MethodPost, Path: "/api/data/{type}/_bulk", Tag: tag, MaxBody: -1,
+		Summary: "Write many documents", Errors: []int{403, 404},
+		Doc: "NDJSON: each line is {\"op\":\"index|update|create|delete|publish|unpublish\",\"ouuid\":…,\"data\":{…},\"if_match\":…,\"environment\":…}; " +
+			"op defaults to index. Each line is answered by {\"line\":n,\"success\":…,\"status\":…,\"ouuid\":…,\"revision_id\":…} or an error; one that fails leaves the others alone. " +
+			"Lines about the same document take effect in their order. With refresh=true the last results come when everything is searchable.",
+	}, func(ctx context.Context, in *struct {
+		typePath
+		Refresh bool `query:"refresh"`
+	}) (*web.Stream, error) {
+		if _, err := s.types.contentType(ctx, in.Type); err != nil {
+			return nil, err
+		}
+		return web.Streaming("application/x-ndjson", func(ctx context.Context, r io.Reader, w io.Writer, flush func()) {
+			b := &bulk{s: s, typeName: in.Type, refresh: in.Refresh}
+			b.run(ctx, r, w, flush)
+		}), nil
+	})
+}
+
+type bulk struct {
+	s        *Service
+	typeName string
+	refresh  bool
+}
+
+// result is a line being worked on.
+type result struct {
+	ouuid string
+	done  chan struct{}
+	text  []byte
+}
+
+// run reads lines, starts each, and writes the results in order. The window
+// bounds memory; a slow reader of the answers slows the reading of the lines.
+func (b *bulk) run(ctx context.Context, r io.Reader, w io.Writer, flush func()) {
+	window := make(chan *result, bulkWindow)
+	written := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		defer close(written)
+		for res := range window {
+			<-res.done
+			if _, err := w.Write(res.text); err != nil {
+				cancel() // nobody reads the answers any more
+			}
+			if len(window) == 0 {
+				flush()
+			}
+		}
+	}()
+	b.read(ctx, r, window)
+	close(window)
+	<-written
+	flush()
+}
+
+func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), int(b.s.cfg.MaxDocument)+4096)
+	busy := map[string]*result{} // the last line about each document in the window
+	for n := 1; ctx.Err() == nil && lines.Scan(); n++ {
+		text := bytes.TrimSpace(lines.Bytes())
+		if len(text) == 0 {
+			continue
+		}
+		line, err := parseBulkLine(bytes.Clone(text), b.s.cfg.MaxDepth)
+		res := &result{ouuid: line.OUUID, done: make(chan struct{})}
+		before := busy[line.OUUID]
+		if line.OUUID != "" {
+			busy[line.OUUID] = res
+		}
+		select {
+		case window <- res:
+		case <-ctx.Done():
+			return
+		}
+		go b.one(ctx, n, line, err, before, res)
+		if n%1024 == 0 {
+			forget(busy)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		res := &result{done: make(chan struct{})}
+		p := problem.Wrap(err, problem.Invalid, "the request ended in the middle of a line")
+		if errors.Is(err, bufio.ErrTooLong) {
+			p = problem.New(problem.TooLarge, "a line is larger than %s; what follows it was not read", b.s.cfg.MaxDocument)
+		}
+		res.text = lineAnswer(0, nil, p)
+		close(res.done)
+		window <- res
+	}
+}
+
+// forget drops the documents whose lines are done.
+func forget(busy map[string]*result) {
+	for k, r := range busy {
+		select {
+		case <-r.done:
+			delete(busy, k)
+		default:
+		}
+	}
+}
+
+func parseBulkLine(text []byte, depth int) (line bulkLine, err error) {
+	if err := rawjson.CheckObject(text, rawjson.Limits{Depth: depth + 1}); err != nil {
+		return line, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&line); err != nil {
+		return line, problem.Wrap(err, problem.Invalid, "the line is not {op, ouuid, data, if_match, environment}")
+	}
+	return line, nil
+}
+
+func (b *bulk) one(ctx context.Context, n int, line bulkLine, err error, before, res *result) {
+	defer close(res.done)
+	if before != nil {
+		<-before.done
+	}
+	var o *Outcome
+	if err == nil {
+		o, err = b.apply(ctx, line)
+	}
+	res.text = lineAnswer(n, o, err)
+}
+
+func (b *bulk) apply(ctx context.Context, l bulkLine) (*Outcome, error) {
+	switch l.Op {
+	case "", "index":
+		return b.s.Index(ctx, Write{Type: b.typeName, OUUID: l.OUUID, Raw: l.Data, Refresh: b.refresh, IfMatch: l.IfMatch})
+	case "update":
+		return b.s.Index(ctx, Write{Type: b.typeName, OUUID: l.OUUID, Raw: l.Data, Merge: true, Refresh: b.refresh, IfMatch: l.IfMatch})
+	case "create":
+		return b.s.Create(ctx, b.typeName, l.OUUID, l.Data)
+	case "delete":
+		return b.s.Delete(ctx, b.typeName, l.OUUID, l.IfMatch, b.refresh)
+	case "publish":
+		o, _, err := b.s.Publish(ctx, b.typeName, l.OUUID, l.Environment, 0, b.refresh)
+		return o, err
+	case "unpublish":
+		_, err := b.s.Unpublish(ctx, b.typeName, l.OUUID, l.Environment, b.refresh)
+		return &Outcome{Type: b.typeName, OUUID: l.OUUID}, err
+	}
+	return nil, problem.Field(problem.Invalid, "op", "%q is not one of index, update, create, delete, publish, unpublish", l.Op)
+}
+
+// lineAnswer renders the result of a line, with its newline.
+func lineAnswer(n int, o *Outcome, err error) []byte {
+	b := strconv.AppendInt([]byte(`{"line":`), int64(n), 10)
+	if err != nil {
+		p := problem.From(err)
+		b = strconv.AppendInt(append(b, `,"success":false,"status":`...), int64(p.Kind.Status()), 10)
+		b = list(b, "error", append([]string{p.Detail}, sentences(p.Fields)...))
+		return append(b, '}', '\n')
+	}
+	b = strconv.AppendBool(append(b, `,"success":`...), o.Ok())
+	b = append(b, `,"status":200`...)
+	b = rawjson.AppendString(append(b, `,"ouuid":`...), o.OUUID)
+	if o.RevisionID != 0 {
+		b = strconv.AppendInt(append(b, `,"revision_id":`...), o.RevisionID, 10)
+	}
+	b = list(list(b, "warning", sentences(o.Warnings)), "error", sentences(o.Errors))
+	return append(b, '}', '\n')
+}

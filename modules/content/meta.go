@@ -1,0 +1,195 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+type typeMeta struct {
+	Alias       string `json:"alias" doc:"search alias of the default environment"`
+	Environment string `json:"environment"`
+}
+
+type typeNames struct {
+	Singular string `json:"singular_name"`
+	Plural   string `json:"plural_name"`
+	Alias    string `json:"default_alias"`
+	Name     string `json:"default_name"`
+}
+
+type environmentMeta struct {
+	Name     string `json:"name"`
+	Managed  bool   `json:"managed"`
+	Snapshot bool   `json:"snapshot"`
+}
+
+type draftMeta struct {
+	ID       int64           `json:"id"`
+	OUUID    string          `json:"ouuid"`
+	Type     string          `json:"content_type"`
+	Circles  []string        `json:"circles"`
+	SaveDate string          `json:"save_date"`
+	Created  string          `json:"created"`
+	By       string          `json:"created_by"`
+	RawData  json.RawMessage `json:"raw_data,omitempty"`
+}
+
+// viewable gives a content type that the caller may view.
+func (s *Service) viewable(ctx context.Context, name string) (*contentType, error) {
+	ct, err := s.types.contentType(ctx, name)
+	if err == nil {
+		err = ct.rights.Check(ctx, auth.View)
+	}
+	return ct, err
+}
+
+// metaOperations are the Meta endpoints (contract-notes 2.2).
+func metaOperations(s *Service) []web.Operation {
+	return append([]web.Operation{
+		web.Op(web.Operation{ID: "meta-content-type", Method: http.MethodGet, Path: "/api/meta/content-type/{type}", Tag: "Meta", Summary: "Where a content type is searched", Errors: []int{404}},
+			func(ctx context.Context, in *typePath) (*web.Reply[typeMeta], error) {
+				ct, err := s.types.contentType(ctx, in.Type)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(typeMeta{ct.env.alias, ct.env.name})
+			}),
+		web.Op(web.Operation{ID: "meta-names", Method: http.MethodGet, Path: "/api/meta/{type}", Tag: "Meta", Summary: "Names of a content type", Errors: []int{404}},
+			func(ctx context.Context, in *typePath) (*web.Reply[typeNames], error) {
+				ct, err := s.types.contentType(ctx, in.Type)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(typeNames{ct.Singular, ct.Plural, ct.env.alias, ct.env.name})
+			}),
+		web.Op(web.Operation{ID: "content-type-schema", Method: http.MethodGet, Path: "/api/content-types/{type}/schema", Tag: "Meta", Summary: "JSON Schema of the documents of a content type", Errors: []int{404}},
+			func(ctx context.Context, in *typePath) (*web.Raw, error) {
+				ct, err := s.viewable(ctx, in.Type)
+				if err != nil {
+					return nil, err
+				}
+				return &web.Raw{ContentType: "application/schema+json", Body: ct.compiled.JSONSchema()}, nil
+			}),
+		web.Op(web.Operation{ID: "meta-environments", Method: http.MethodGet, Path: "/api/meta/environments", Tag: "Meta", Summary: "Environments"},
+			func(ctx context.Context, in *struct {
+				Managed  string `query:"managed" enum:"true,false,1,0" doc:"only those that are managed here, or only the others"`
+				Snapshot string `query:"snapshot" enum:"true,false,1,0"`
+			}) (*web.Reply[[]environmentMeta], error) {
+				cat, err := s.types.get(ctx)
+				if err != nil {
+					return nil, err
+				}
+				wanted := func(filter string, is bool) bool {
+					return filter == "" || (filter == "true" || filter == "1") == is
+				}
+				all := []environmentMeta{}
+				for _, env := range cat.sortedEnvs {
+					if wanted(in.Managed, env.managed) && wanted(in.Snapshot, env.snapshot) {
+						all = append(all, environmentMeta{env.name, env.managed, env.snapshot})
+					}
+				}
+				return web.Answer(all)
+			}),
+	}, metaDocuments(s)...)
+}
+
+func metaDocuments(s *Service) []web.Operation {
+	return []web.Operation{
+		web.Op(web.Operation{ID: "meta-drafts", Method: http.MethodGet, Path: "/api/meta/drafts", Tag: "Meta", Summary: "Drafts in work, newest first"},
+			func(ctx context.Context, in *struct {
+				Raw   bool `query:"includeRawData"`
+				Limit int  `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+			}) (*web.Reply[[]draftMeta], error) {
+				list, err := s.drafts(ctx, in.Limit, in.Raw)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(list)
+			}),
+		web.Op(web.Operation{ID: "meta-documents", Method: http.MethodPost, Path: "/api/meta/info/documents", Tag: "Meta", Summary: "In which environments documents are"},
+			func(ctx context.Context, in *struct {
+				Body struct {
+					Environments []string `json:"environments,omitempty" doc:"only these"`
+					Links        []string `json:"emsLinks" maxItems:"1000" doc:"contenttype:ouuid"`
+				}
+			}) (*web.Reply[map[string]map[string]map[string]int64], error) {
+				info, err := s.documentInfo(ctx, in.Body.Links, in.Body.Environments)
+				if err != nil {
+					return nil, err
+				}
+				return web.Answer(map[string]map[string]map[string]int64{"info": info})
+			}),
+	}
+}
+
+// drafts lists the drafts of the content types that the caller may view.
+func (s *Service) drafts(ctx context.Context, limit int, raw bool) ([]draftMeta, error) {
+	id, err := auth.Require(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := s.types.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.store.list(ctx, selectDrafts, limit)
+	if err != nil {
+		return nil, err
+	}
+	list := []draftMeta{}
+	for _, r := range rows {
+		ct := cat.typesByID[r.TypeID]
+		if ct == nil || !ct.rights.Allows(id, auth.View) {
+			continue
+		}
+		at := db.Time(r.CreatedAt).Format(atom)
+		d := draftMeta{ID: r.ID, OUUID: r.OUUID, Type: ct.Name, Circles: []string{}, SaveDate: at, Created: at, By: r.CreatedBy}
+		if raw {
+			d.RawData = r.Raw
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// documentInfo maps each link to the environments that hold the document and
+// the revision there.
+func (s *Service) documentInfo(ctx context.Context, links, environments []string) (map[string]map[string]int64, error) {
+	cat, err := s.types.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	info := map[string]map[string]int64{}
+	for _, link := range links {
+		typeName, ouuid, ok := strings.Cut(link, ":")
+		if !ok {
+			return nil, problem.Field(problem.Invalid, "emsLinks", "%q is not contenttype:ouuid", link)
+		}
+		ct, err := s.viewable(ctx, typeName)
+		if problem.Is(err, problem.NotFound) || problem.Is(err, problem.Forbidden) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		in, err := s.store.publications(ctx, ct.id, ouuid)
+		if err != nil {
+			return nil, err
+		}
+		info[link] = map[string]int64{}
+		for _, env := range cat.sortedEnvs {
+			if rev, there := in[env.id]; there && (len(environments) == 0 || slices.Contains(environments, env.name)) {
+				info[link][env.name] = rev
+			}
+		}
+	}
+	return info, nil
+}

@@ -1,0 +1,168 @@
+package content
+
+import (
+	"context"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// Publish puts a finalized revision of a document into an environment; id 0
+// takes the newest one. already tells that it was there.
+func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, id int64, refresh bool) (o *Outcome, already bool, err error) {
+	ct, env, err := s.publishTarget(ctx, typeName, envName)
+	if err != nil {
+		return nil, false, err
+	}
+	r, err := s.publishable(ctx, ct, ouuid, id)
+	if err != nil {
+		return nil, false, err
+	}
+	o = &Outcome{Type: ct.Name, OUUID: ouuid, RevisionID: r.ID}
+	err = s.db().InTx(ctx, func(ctx context.Context) error {
+		in, err := s.store.publications(ctx, ct.id, ouuid)
+		if err != nil {
+			return err
+		}
+		if already = in[env.id] == r.ID; already {
+			return nil
+		}
+		if env == ct.env {
+			return problem.New(problem.Conflict, "%s is the default environment of %s: it holds the newest revision, %d; restore revision %d to bring it back", env.name, ct.Name, in[env.id], r.ID)
+		}
+		if err := s.store.publish(ctx, r, env.id, db.Micros(s.now()), who(ctx)); err != nil {
+			return err
+		}
+		return s.emit(ctx, "content.published."+env.name, ct, ouuid, env, r.Raw)
+	})
+	if err == nil && refresh && !already {
+		s.refreshed(ctx, o)
+	}
+	return o, already, err
+}
+
+func (s *Service) publishTarget(ctx context.Context, typeName, envName string) (*contentType, *environment, error) {
+	ct, err := s.types.contentType(ctx, typeName)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := ct.rights.Check(ctx, auth.Publish); err != nil {
+		return nil, nil, err
+	}
+	env, err := s.types.environmentByName(ctx, envName)
+	if err != nil {
+		return nil, nil, err
+	}
+	if env.snapshot {
+		return nil, nil, problem.New(problem.Conflict, "environment %q is a snapshot and cannot be changed", envName)
+	}
+	if role, ok := stringProperty(env.export, "rolePublish"); ok && role != "not-defined" {
+		if err := auth.RequireRoles(ctx, nil, []string{role, auth.RoleSuperAdmin}); err != nil {
+			return nil, nil, err
+		}
+	}
+	return ct, env, nil
+}
+
+// publishable gives the revision to publish.
+func (s *Service) publishable(ctx context.Context, ct *contentType, ouuid string, id int64) (*revision, error) {
+	var r *revision
+	var err error
+	if id == 0 {
+		r, err = s.store.newestFinal(ctx, ct.id, ouuid)
+	} else {
+		r, err = s.ownRevision(ctx, ct, id)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil || r.Deleted:
+		return nil, notFound(ct.Name, ouuid)
+	case r.OUUID != ouuid:
+		return nil, problem.New(problem.Invalid, "revision %d is not one of %s:%s", id, ct.Name, ouuid)
+	case r.Draft:
+		return nil, problem.New(problem.Conflict, "revision %d is a draft: finalize it first", r.ID).WithCode("draft_exists")
+	}
+	return r, nil
+}
+
+// Unpublish takes a document out of an environment other than its default one.
+// was tells whether it had been there.
+func (s *Service) Unpublish(ctx context.Context, typeName, ouuid, envName string, refresh bool) (was bool, err error) {
+	ct, env, err := s.publishTarget(ctx, typeName, envName)
+	if err != nil {
+		return false, err
+	}
+	if env == ct.env {
+		return false, problem.New(problem.Conflict, "%s is the default environment of %s: delete the document instead", env.name, ct.Name)
+	}
+	if _, err := s.alive(ctx, ct, ouuid); err != nil {
+		return false, err
+	}
+	err = s.db().InTx(ctx, func(ctx context.Context) error {
+		if was, err = s.store.unpublish(ctx, ct.id, ouuid, env.id, db.Micros(s.now()), who(ctx)); err != nil || !was {
+			return err
+		}
+		return s.emit(ctx, "content.unpublish", ct, ouuid, env, nil)
+	})
+	if err == nil && was && refresh {
+		s.refreshed(ctx, &Outcome{Type: ct.Name, OUUID: ouuid})
+	}
+	return was, err
+}
+
+// Delete puts a document into the trash and takes it out of every environment.
+func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, refresh bool) (*Outcome, error) {
+	ct, err := s.types.contentType(ctx, typeName)
+	if err != nil {
+		return nil, err
+	}
+	if err := ct.rights.Check(ctx, auth.Delete); err != nil {
+		return nil, err
+	}
+	o := &Outcome{Type: ct.Name, OUUID: ouuid}
+	err = s.db().InTx(ctx, func(ctx context.Context) error {
+		head, err := s.alive(ctx, ct, ouuid)
+		if err != nil {
+			return err
+		}
+		if err := matches(ifMatch, head); err != nil {
+			return err
+		}
+		if head.lockedFor(who(ctx), s.now()) {
+			return s.draftExists(ctx, head)
+		}
+		if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {
+			return err
+		}
+		if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), who(ctx)); err != nil {
+			return err
+		}
+		return s.emit(ctx, "content.delete", ct, ouuid, ct.env, nil)
+	})
+	if err == nil && refresh {
+		s.refreshed(ctx, o)
+	}
+	return o, err
+}
+
+// Restore makes the data of an old revision the newest one again, as a new
+// revision. It brings a document back from the trash.
+func (s *Service) Restore(ctx context.Context, typeName, ouuid string, id int64, refresh bool, ifMatch string) (*Outcome, error) {
+	ct, err := s.types.contentType(ctx, typeName)
+	if err != nil {
+		return nil, err
+	}
+	if err := ct.rights.Check(ctx, auth.Edit); err != nil {
+		return nil, err
+	}
+	old, err := s.ownRevision(ctx, ct, id)
+	if err != nil {
+		return nil, err
+	}
+	if old.OUUID != ouuid {
+		return nil, problem.New(problem.Invalid, "revision %d is not one of %s:%s", id, ct.Name, ouuid)
+	}
+	return s.Index(ctx, Write{Type: typeName, OUUID: ouuid, Raw: old.Raw, Refresh: refresh, IfMatch: ifMatch})
+}

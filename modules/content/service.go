@@ -1,0 +1,191 @@
+// Package content is the module of content documents: content types,
+// environments, documents with their revisions, and publication
+// (spec.md 2.4, 3.5, 4.5; contract-notes 1.5, 2.1, 2.2, 4).
+//
+// A revision is numbered and, once finalized, never changes. The newest one is
+// what a read answers, and it may be a draft. An environment holds at most one
+// revision of a document; finalizing puts it into the default environment of
+// the content type.
+package content
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
+)
+
+// Service holds the rules of documents. Every method checks the rights of the
+// identity in its context.
+type Service struct {
+	cfg     *Config
+	store   store
+	types   *catalogs
+	bus     *event.Bus
+	refresh port.Refresher // nil when nothing indexes in this process
+	log     *slog.Logger
+	now     func() time.Time
+}
+
+// Outcome is the result of a write.
+type Outcome struct {
+	Type       string
+	OUUID      string
+	RevisionID int64
+	Created    bool
+	// Errors are validation findings: the document was kept as a failed draft.
+	Errors []problem.FieldError
+	// Warnings do not hinder.
+	Warnings []problem.FieldError
+	Notices  []string
+	etag     string
+}
+
+// Ok reports whether the write took effect as asked.
+func (o *Outcome) Ok() bool { return len(o.Errors) == 0 }
+
+// systemFields are written by the server; what a client sends under these
+// names is dropped.
+var systemFields = []string{"_contenttype", "_finalization_datetime", "_finalized_by", "_sha1", "_published_datetime", "_signature"}
+
+// attempts is how often a write is tried again when another one was faster.
+const attempts = 5
+
+func etag(id, edits int64) string {
+	if edits == 0 {
+		return `"` + strconv.FormatInt(id, 10) + `"`
+	}
+	return fmt.Sprintf(`"%d-%d"`, id, edits)
+}
+
+// matches compares If-Match with the state of a document. The bare revision id
+// will do, as clients know it from answers.
+func matches(ifMatch string, head *revision) error {
+	if ifMatch == "" {
+		return nil
+	}
+	if head == nil || head.Deleted {
+		return problem.New(problem.PreconditionFailed, "If-Match was sent, but there is no such document")
+	}
+	for tag := range strings.SplitSeq(ifMatch, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || tag == head.etag() || head.Edits == 0 && tag == strconv.FormatInt(head.ID, 10) {
+			return nil
+		}
+	}
+	return problem.New(problem.PreconditionFailed, "the document is at revision %d (%s), not at %s: read it again", head.ID, head.etag(), ifMatch)
+}
+
+// checkOUUID refuses identifiers that cannot stand in a path.
+func checkOUUID(ouuid string) error {
+	if ouuid == "" || len(ouuid) > 255 || !utf8.ValidString(ouuid) || strings.ContainsAny(ouuid, "/?#\\:") ||
+		strings.ContainsFunc(ouuid, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+		return problem.Field(problem.Invalid, "ouuid", "must be 1 to 255 bytes without spaces, control characters, /, \\, ?, # or :")
+	}
+	return nil
+}
+
+// newOUUID makes a time-ordered UUID: random ones scatter writes over the key.
+func newOUUID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// body checks a document from outside and drops the system fields.
+func (s *Service) body(raw []byte, mayBeEmpty bool) ([]byte, error) {
+	if len(raw) > int(s.cfg.MaxDocument) {
+		return nil, problem.New(problem.TooLarge, "the document is larger than %s", s.cfg.MaxDocument)
+	}
+	if len(raw) == 0 && mayBeEmpty {
+		return []byte("{}"), nil
+	}
+	if err := rawjson.CheckObject(raw, rawjson.Limits{Depth: s.cfg.MaxDepth}); err != nil {
+		return nil, err
+	}
+	clean := rawjson.Without(make([]byte, 0, len(raw)), rawjson.Object(raw), systemFields...)
+	if len(clean) == 2 && !mayBeEmpty {
+		return nil, problem.New(problem.Invalid, "the document is empty")
+	}
+	return clean, nil
+}
+
+// seal gives the data of a finalized revision: the content fields, then the
+// system fields, the hash over all of it last.
+func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
+	dst = append(dst, clean[:len(clean)-1]...)
+	if len(dst) > 1 {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, ct.suffix...)
+	dst = append(dst, `"_finalization_datetime":"`...)
+	dst = at.AppendFormat(dst, atom)
+	dst = rawjson.AppendString(append(dst, `","_finalized_by":`...), by)
+	dst = append(dst, '}')
+	sum := rawjson.SHA1Hex(dst)
+	dst = append(dst[:len(dst)-1], `,"_sha1":"`...)
+	return append(append(dst, sum...), `"}`...)
+}
+
+// atom is how the API writes times.
+const atom = "2006-01-02T15:04:05-07:00"
+
+// who gives the user on whose behalf a write happens.
+func who(ctx context.Context) string {
+	if id := auth.From(ctx); id != nil {
+		return id.Username
+	}
+	return ""
+}
+
+// emit adds an event about a document to the transaction.
+func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid string, env *environment, raw []byte) error {
+	data := rawjson.AppendString([]byte(`{"environment":`), env.name)
+	data = rawjson.AppendString(append(data, `,"alias":`...), env.alias)
+	data = rawjson.AppendString(append(data, `,"content_type":`...), ct.Name)
+	data = rawjson.AppendString(append(data, `,"ouuid":`...), ouuid)
+	if raw != nil {
+		data = append(append(data, `,"raw_data":`...), raw...)
+	}
+	return s.bus.Emit(ctx, event.Event{Type: name, Subject: ct.Name + ":" + ouuid, Data: append(data, '}'), Actor: who(ctx)})
+}
+
+// refreshed waits until the document is searchable; what goes wrong is a
+// notice, for the document is stored.
+func (s *Service) refreshed(ctx context.Context, o *Outcome) {
+	if s.refresh == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.RefreshTimeout)
+	defer cancel()
+	if err := s.refresh.Refresh(ctx, []port.Key{{Type: o.Type, OUUID: o.OUUID}}); err != nil {
+		s.log.WarnContext(ctx, "refresh did not finish", "type", o.Type, "ouuid", o.OUUID, "error", err)
+		o.Warnings = append(o.Warnings, problem.FieldError{Message: "the document is stored, but not searchable yet"})
+	}
+}
+
+// retry runs a write again while others are faster, unless the caller told
+// with If-Match which state it wants to change.
+func retry(ifMatch string, write func() error) error {
+	for i := 1; ; i++ {
+		err := write()
+		if err == nil || !db.IsUnique(err) && err != errChanged {
+			return err
+		}
+		if ifMatch != "" {
+			return problem.Wrap(err, problem.PreconditionFailed, "the document has changed in the meantime: read it again")
+		}
+		if i == attempts {
+			return problem.Wrap(err, problem.Conflict, "the document is being changed by others all the time: try again").WithCode("changed")
+		}
+	}
+}

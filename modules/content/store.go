@@ -1,0 +1,206 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// revision is a row of content_revision.
+type revision struct {
+	ID          int64
+	TypeID      int64
+	OUUID       string
+	Number      int64
+	Draft       bool
+	Failed      bool
+	Deleted     bool
+	Edits       int64
+	Raw         []byte
+	CreatedAt   int64
+	CreatedBy   string
+	FinalizedAt int64
+	FinalizedBy string
+	LockBy      string
+	LockUntil   int64
+}
+
+// etag names the state of a revision: its id, and for a draft its edits.
+func (r *revision) etag() string { return etag(r.ID, r.Edits) }
+
+// lockedFor reports whether somebody else holds the lock.
+func (r *revision) lockedFor(user string, now time.Time) bool {
+	return r.Draft && r.LockBy != "" && r.LockBy != user && r.LockUntil > db.Micros(now)
+}
+
+const revisionColumns = `id, type_id, ouuid, number, draft, failed, deleted, edits, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until`
+
+func (r *revision) scan(row interface{ Scan(...any) error }) error {
+	return row.Scan(&r.ID, &r.TypeID, &r.OUUID, &r.Number, &r.Draft, &r.Failed, &r.Deleted, &r.Edits, &r.Raw,
+		&r.CreatedAt, &r.CreatedBy, &r.FinalizedAt, &r.FinalizedBy, &r.LockBy, &r.LockUntil)
+}
+
+var (
+	selectNewest = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
+		WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
+	selectNewestFinal = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
+		WHERE type_id = ? AND ouuid = ? AND NOT draft ORDER BY number DESC LIMIT 1`)
+	selectHead = db.SQL(`SELECT id, edits, deleted, raw FROM content_revision
+		WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
+	selectRevision  = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE id = ?`)
+	selectRevisions = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
+		WHERE type_id = ? AND ouuid = ? AND number < ? ORDER BY number DESC LIMIT ?`)
+	insertRevision = db.SQL(`INSERT INTO content_revision
+		(type_id, ouuid, number, draft, failed, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`)
+	updateDraft = db.SQL(`UPDATE content_revision SET raw = ?, failed = ?, edits = edits + 1, created_at = ?, created_by = ?, lock_by = ?, lock_until = ?
+		WHERE id = ? AND draft AND edits = ?`)
+	finalizeDraft = db.SQL(`UPDATE content_revision SET raw = ?, draft = ?, failed = ?, finalized_at = ?, finalized_by = ?, lock_by = '', lock_until = 0
+		WHERE id = ? AND draft AND edits = ?`)
+	deleteDraft = db.SQL(`DELETE FROM content_revision WHERE id = ? AND draft AND edits = ?`)
+	markDeleted = db.SQL(`UPDATE content_revision SET deleted = ? WHERE type_id = ? AND ouuid = ? AND deleted <> ?`)
+	publish     = db.SQL(`INSERT INTO content_publication (type_id, ouuid, environment_id, revision_id, published_at, published_by)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (type_id, ouuid, environment_id) DO UPDATE SET
+		revision_id = excluded.revision_id, published_at = excluded.published_at, published_by = excluded.published_by`)
+	unpublish = db.SQL(`UPDATE content_publication SET revision_id = NULL, published_at = ?, published_by = ?
+		WHERE type_id = ? AND ouuid = ? AND environment_id = ? AND revision_id IS NOT NULL`)
+	unpublishAll = db.SQL(`UPDATE content_publication SET revision_id = NULL, published_at = ?, published_by = ?
+		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL`)
+	selectPublications = db.SQL(`SELECT environment_id, revision_id FROM content_publication
+		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL ORDER BY environment_id`)
+	selectDrafts = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE draft AND NOT deleted ORDER BY created_at DESC LIMIT ?`)
+	countOfType  = db.SQL(`SELECT count(*) FROM content_revision WHERE type_id = ? AND NOT deleted`)
+)
+
+// store reads and writes documents. It decides nothing.
+type store struct{ db *db.DB }
+
+// head gives what a read of a document answers; nil when there is none.
+func (s store) head(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
+	r := &revision{}
+	err := s.db.Row(ctx, selectHead, typeID, ouuid).Scan(&r.ID, &r.Edits, &r.Deleted, &r.Raw)
+	if errors.Is(err, db.ErrNotFound) || err == nil && r.Deleted {
+		return nil, nil
+	}
+	return r, err
+}
+
+// newest gives the newest revision, also of a deleted document; nil when there
+// never was one.
+func (s store) newest(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
+	return s.one(s.db.Row(ctx, selectNewest, typeID, ouuid))
+}
+
+// newestFinal gives the newest revision that is no draft; nil without one.
+func (s store) newestFinal(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
+	return s.one(s.db.Row(ctx, selectNewestFinal, typeID, ouuid))
+}
+
+func (s store) byID(ctx context.Context, id int64) (*revision, error) {
+	return s.one(s.db.Row(ctx, selectRevision, id))
+}
+
+func (s store) one(row db.Row) (*revision, error) {
+	r := &revision{}
+	err := r.scan(row)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, nil
+	}
+	return r, err
+}
+
+func (s store) list(ctx context.Context, st *db.Statement, args ...any) ([]*revision, error) {
+	rows, err := s.db.Query(ctx, st, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*revision
+	for rows.Next() {
+		r := &revision{}
+		if err := r.scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, rows.Err()
+}
+
+// insert adds a revision and sets its id. A number that is taken answers a
+// unique violation.
+func (s store) insert(ctx context.Context, r *revision) error {
+	return s.db.Row(ctx, insertRevision, r.TypeID, r.OUUID, r.Number, r.Draft, r.Failed, db.Text(r.Raw), r.CreatedAt, r.CreatedBy,
+		r.FinalizedAt, r.FinalizedBy, r.LockBy, r.LockUntil).Scan(&r.ID)
+}
+
+// errChanged tells that a draft is not in the state that was read.
+var errChanged = problem.New(problem.Conflict, "the document has changed in the meantime; read it again").WithCode("changed")
+
+func (s store) changed(n int64, err error) error {
+	if err == nil && n == 0 {
+		return errChanged
+	}
+	return err
+}
+
+// edit replaces the data of a draft that is still in the state of r.
+func (s store) edit(ctx context.Context, r *revision) error {
+	err := s.changed(s.db.Exec(ctx, updateDraft, db.Text(r.Raw), r.Failed, r.CreatedAt, r.CreatedBy, r.LockBy, r.LockUntil, r.ID, r.Edits))
+	r.Edits++
+	return err
+}
+
+// finalize ends a draft that is still in the state of r.
+func (s store) finalize(ctx context.Context, r *revision) error {
+	return s.changed(s.db.Exec(ctx, finalizeDraft, db.Text(r.Raw), false, false, r.FinalizedAt, r.FinalizedBy, r.ID, r.Edits))
+}
+
+func (s store) discard(ctx context.Context, r *revision) error {
+	return s.changed(s.db.Exec(ctx, deleteDraft, r.ID, r.Edits))
+}
+
+// setDeleted puts every revision of a document into the trash or back.
+func (s store) setDeleted(ctx context.Context, typeID int64, ouuid string, deleted bool) error {
+	return s.db.Queue(ctx, markDeleted, deleted, typeID, ouuid, deleted)
+}
+
+func (s store) publish(ctx context.Context, r *revision, environment int64, at int64, by string) error {
+	return s.db.Queue(ctx, publish, r.TypeID, r.OUUID, environment, r.ID, at, by)
+}
+
+// unpublish reports whether the document was in the environment.
+func (s store) unpublish(ctx context.Context, typeID int64, ouuid string, environment int64, at int64, by string) (bool, error) {
+	n, err := s.db.Exec(ctx, unpublish, at, by, typeID, ouuid, environment)
+	return n > 0, err
+}
+
+func (s store) unpublishAll(ctx context.Context, typeID int64, ouuid string, at int64, by string) error {
+	return s.db.Queue(ctx, unpublishAll, at, by, typeID, ouuid)
+}
+
+// publications maps the environments a document is in to its revision there.
+func (s store) publications(ctx context.Context, typeID int64, ouuid string) (map[int64]int64, error) {
+	rows, err := s.db.Query(ctx, selectPublications, typeID, ouuid)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	in := map[int64]int64{}
+	for rows.Next() {
+		var env, rev int64
+		if err := rows.Scan(&env, &rev); err != nil {
+			return nil, err
+		}
+		in[env] = rev
+	}
+	return in, rows.Err()
+}
+
+func (s store) used(ctx context.Context, typeID int64) (bool, error) {
+	var n int64
+	err := s.db.Row(ctx, countOfType, typeID).Scan(&n)
+	return n > 0, err
+}

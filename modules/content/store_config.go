@@ -1,0 +1,81 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+// entity is a row of content_config.
+type entity struct {
+	ID     int64
+	Kind   string
+	Name   string
+	Export []byte
+	State  []byte
+}
+
+var (
+	selectConfig = db.SQL(`SELECT id, kind, name, export, state FROM content_config ORDER BY kind, name`)
+	selectEntity = db.SQL(`SELECT id, kind, name, export, state FROM content_config WHERE kind = ? AND name = ?`)
+	upsertEntity = db.SQL(`INSERT INTO content_config (kind, name, export, state, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+		ON CONFLICT (kind, name) DO UPDATE SET export = excluded.export, state = excluded.state, updated_at = excluded.updated_at RETURNING id`)
+	deleteEntity  = db.SQL(`DELETE FROM content_config WHERE id = ?`)
+	selectVersion = db.SQL(`SELECT version FROM content_config_version WHERE id = 1`)
+	raiseVersion  = db.SQL(`UPDATE content_config_version SET version = version + 1 WHERE id = 1`)
+)
+
+// configs gives every entity and the version it was read at.
+func (s store) configs(ctx context.Context) (all []entity, version int64, err error) {
+	if version, err = s.configVersion(ctx); err != nil {
+		return nil, 0, err
+	}
+	rows, err := s.db.Query(ctx, selectConfig)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var e entity
+		if err := rows.Scan(&e.ID, &e.Kind, &e.Name, &e.Export, &e.State); err != nil {
+			return nil, 0, err
+		}
+		all = append(all, e)
+	}
+	return all, version, rows.Err()
+}
+
+func (s store) configVersion(ctx context.Context) (v int64, err error) {
+	err = s.db.Row(ctx, selectVersion).Scan(&v)
+	return v, err
+}
+
+func (s store) entity(ctx context.Context, kind, name string) (*entity, error) {
+	e := &entity{}
+	err := s.db.Row(ctx, selectEntity, kind, name).Scan(&e.ID, &e.Kind, &e.Name, &e.Export, &e.State)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, nil
+	}
+	return e, err
+}
+
+// saveEntity writes an entity, sets its id and raises the version.
+func (s store) saveEntity(ctx context.Context, e *entity, now time.Time) error {
+	if len(e.State) == 0 {
+		e.State = []byte("{}")
+	}
+	at := db.Micros(now)
+	if err := s.db.Row(ctx, upsertEntity, e.Kind, e.Name, string(e.Export), string(e.State), at, at).Scan(&e.ID); err != nil {
+		return err
+	}
+	return s.db.Queue(ctx, raiseVersion)
+}
+
+func (s store) deleteEntity(ctx context.Context, id int64) error {
+	if err := s.db.Queue(ctx, deleteEntity, id); err != nil {
+		return err
+	}
+	return s.db.Queue(ctx, raiseVersion)
+}

@@ -1,0 +1,14 @@
+// Package modules holds the list of all modules.
+package modules
+
+import (
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/modules/content"
+)
+
+// All lists every module, in the order in which they are set up.
+func All() []module.Spec {
+	return []module.Spec{
+		content.Spec(),
+	}
+}
