@@ -9,6 +9,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -55,7 +56,9 @@ type Operation struct {
 // or RawBody []byte (valid until the handler returns). O is a struct with a
 // Body and, if need be, fields with a `header` tag: see Reply, Raw and Stream.
 func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Operation {
+	_, raw := reflect.TypeFor[I]().FieldByName("RawBody")
 	o.register = func(api huma.API, h huma.Operation) {
+		h.SkipValidateBody = raw // the handler takes bytes, huma would want a string
 		huma.Register(api, h, func(ctx context.Context, in *I) (*O, error) {
 			out, err := handler(ctx, in)
 			if err != nil {

@@ -57,12 +57,12 @@ func (a *Admin) contentTypeNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-type entityPath struct {
+type EntityPath struct {
 	Entity string `path:"entity" doc:"kind of entity, such as content-type"`
 }
 
-type namedEntity struct {
-	entityPath
+type NamedEntity struct {
+	EntityPath
 	Name string `path:"name"`
 }
 
@@ -121,7 +121,7 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 	}
 	return []web.Operation{
 		web.Op(web.Operation{ID: "admin-list", Method: http.MethodGet, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Names of the entities of a kind", Roles: roles, Errors: []int{404}},
-			func(ctx context.Context, in *entityPath) (*web.Reply[[]string], error) {
+			func(ctx context.Context, in *EntityPath) (*web.Reply[[]string], error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {
 					return nil, err
@@ -133,7 +133,7 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 				return web.Answer(names)
 			}),
 		web.Op(web.Operation{ID: "admin-get", Method: http.MethodGet, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "One entity in the export form", Roles: roles, Errors: []int{404}},
-			func(ctx context.Context, in *namedEntity) (*web.Raw, error) {
+			func(ctx context.Context, in *NamedEntity) (*web.Raw, error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {
 					return nil, err
@@ -146,20 +146,20 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 			}),
 		web.Op(web.Operation{ID: "admin-create", Method: http.MethodPost, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Create an entity from the export form", Roles: roles, Errors: []int{400, 404}},
 			func(ctx context.Context, in *struct {
-				entityPath
+				EntityPath
 				RawBody []byte `contentType:"application/json"`
 			}) (*web.Reply[saved], error) {
 				return put(ctx, in.Entity, "", in.RawBody)
 			}),
 		web.Op(web.Operation{ID: "admin-update", Method: http.MethodPost, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Create or update an entity from the export form", Roles: roles, Errors: []int{400, 404}},
 			func(ctx context.Context, in *struct {
-				namedEntity
+				NamedEntity
 				RawBody []byte `contentType:"application/json"`
 			}) (*web.Reply[saved], error) {
 				return put(ctx, in.Entity, in.Name, in.RawBody)
 			}),
 		web.Op(web.Operation{ID: "admin-delete", Method: http.MethodDelete, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Remove an entity", Roles: roles, Errors: []int{404, 409}},
-			func(ctx context.Context, in *namedEntity) (*web.Reply[saved], error) {
+			func(ctx context.Context, in *NamedEntity) (*web.Reply[saved], error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {
 					return nil, err

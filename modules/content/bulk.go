@@ -38,7 +38,7 @@ func bulkOperation(s *Service) web.Operation {
 			"op defaults to index. Each line is answered by {\"line\":n,\"success\":…,\"status\":…,\"ouuid\":…,\"revision_id\":…} or an error; one that fails leaves the others alone. " +
 			"Lines about the same document take effect in their order. With refresh=true the last results come when everything is searchable.",
 	}, func(ctx context.Context, in *struct {
-		typePath
+		TypePath
 		Refresh bool `query:"refresh"`
 	}) (*web.Stream, error) {
 		if _, err := s.types.contentType(ctx, in.Type); err != nil {

@@ -55,7 +55,7 @@ func (s *Service) viewable(ctx context.Context, name string) (*contentType, erro
 func metaOperations(s *Service) []web.Operation {
 	return append([]web.Operation{
 		web.Op(web.Operation{ID: "meta-content-type", Method: http.MethodGet, Path: "/api/meta/content-type/{type}", Tag: "Meta", Summary: "Where a content type is searched", Errors: []int{404}},
-			func(ctx context.Context, in *typePath) (*web.Reply[typeMeta], error) {
+			func(ctx context.Context, in *TypePath) (*web.Reply[typeMeta], error) {
 				ct, err := s.types.contentType(ctx, in.Type)
 				if err != nil {
 					return nil, err
@@ -63,7 +63,7 @@ func metaOperations(s *Service) []web.Operation {
 				return web.Answer(typeMeta{ct.env.alias, ct.env.name})
 			}),
 		web.Op(web.Operation{ID: "meta-names", Method: http.MethodGet, Path: "/api/meta/{type}", Tag: "Meta", Summary: "Names of a content type", Errors: []int{404}},
-			func(ctx context.Context, in *typePath) (*web.Reply[typeNames], error) {
+			func(ctx context.Context, in *TypePath) (*web.Reply[typeNames], error) {
 				ct, err := s.types.contentType(ctx, in.Type)
 				if err != nil {
 					return nil, err
@@ -71,7 +71,7 @@ func metaOperations(s *Service) []web.Operation {
 				return web.Answer(typeNames{ct.Singular, ct.Plural, ct.env.alias, ct.env.name})
 			}),
 		web.Op(web.Operation{ID: "content-type-schema", Method: http.MethodGet, Path: "/api/content-types/{type}/schema", Tag: "Meta", Summary: "JSON Schema of the documents of a content type", Errors: []int{404}},
-			func(ctx context.Context, in *typePath) (*web.Raw, error) {
+			func(ctx context.Context, in *TypePath) (*web.Raw, error) {
 				ct, err := s.viewable(ctx, in.Type)
 				if err != nil {
 					return nil, err

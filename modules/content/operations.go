@@ -11,30 +11,30 @@ import (
 )
 
 type (
-	typePath struct {
+	TypePath struct {
 		Type string `path:"type" doc:"name of the content type"`
 	}
-	documentPath struct {
+	DocumentPath struct {
 		Type  string `path:"type" doc:"name of the content type"`
 		OUUID string `path:"ouuid" doc:"identifier of the document"`
 	}
-	revisionPath struct {
+	RevisionPath struct {
 		Type     string `path:"type" doc:"name of the content type"`
 		Revision int64  `path:"revision" doc:"id of the revision"`
 	}
-	newBody struct {
-		typePath
+	NewBody struct {
+		TypePath
 		Refresh bool   `query:"refresh" doc:"answer when the document is searchable"`
 		RawBody []byte `contentType:"application/json"`
 	}
-	documentBody struct {
-		documentPath
+	DocumentBody struct {
+		DocumentPath
 		Refresh bool   `query:"refresh" doc:"answer when the document is searchable"`
 		IfMatch string `header:"If-Match" doc:"ETag or revision id that the document must be at"`
 		RawBody []byte `contentType:"application/json"`
 	}
-	revisionCall struct {
-		revisionPath
+	RevisionCall struct {
+		RevisionPath
 		Refresh bool `query:"refresh" doc:"answer when the document is searchable"`
 	}
 )
@@ -52,7 +52,7 @@ func reading(s *Service) []web.Operation {
 			ID: "data-get", Method: http.MethodGet, Path: "/api/data/{type}/{ouuid}", Also: []string{"/api/data/{type}/get/{ouuid}"}, Tag: tag,
 			Summary: "Read the newest revision of a document", Errors: []int{404},
 			Doc: "The newest revision may be a draft. ETag names its state, for If-Match.",
-		}, func(ctx context.Context, in *documentPath) (*web.Raw, error) {
+		}, func(ctx context.Context, in *DocumentPath) (*web.Raw, error) {
 			d, err := s.Get(ctx, in.Type, in.OUUID)
 			if err != nil {
 				return nil, err
@@ -63,7 +63,7 @@ func reading(s *Service) []web.Operation {
 			ID: "data-revisions", Method: http.MethodGet, Path: "/api/data/{type}/revisions/{ouuid}", Tag: tag,
 			Summary: "List the revisions of a document, newest first", Errors: []int{404},
 		}, func(ctx context.Context, in *struct {
-			documentPath
+			DocumentPath
 			Before int64 `query:"before" minimum:"0" doc:"only revisions with a smaller number"`
 			Limit  int   `query:"limit" default:"100" minimum:"1" maximum:"1000"`
 		}) (*web.Reply[[]RevisionInfo], error) {
@@ -77,7 +77,7 @@ func reading(s *Service) []web.Operation {
 			ID: "data-revision", Method: http.MethodGet, Path: "/api/data/{type}/revisions/{ouuid}/{revision}", Tag: tag,
 			Summary: "Read one revision of a document", Errors: []int{404},
 		}, func(ctx context.Context, in *struct {
-			documentPath
+			DocumentPath
 			Revision int64 `path:"revision"`
 		}) (*web.Raw, error) {
 			r, err := s.Revision(ctx, in.Type, in.OUUID, in.Revision)
@@ -90,9 +90,9 @@ func reading(s *Service) []web.Operation {
 }
 
 func writing(s *Service) []web.Operation {
-	write := func(id, path, summary, doc string, call func(context.Context, *documentBody) (*Outcome, error)) web.Operation {
+	write := func(id, path, summary, doc string, call func(context.Context, *DocumentBody) (*Outcome, error)) web.Operation {
 		return web.Op(web.Operation{ID: id, Method: http.MethodPost, Path: path, Tag: tag, Summary: summary, Doc: doc, MaxBody: int64(s.cfg.MaxDocument), Errors: []int{400, 404, 409, 412, 413, 422, 423}},
-			func(ctx context.Context, in *documentBody) (*web.Raw, error) {
+			func(ctx context.Context, in *DocumentBody) (*web.Raw, error) {
 				o, err := call(ctx, in)
 				if err != nil {
 					return nil, err
@@ -100,24 +100,24 @@ func writing(s *Service) []web.Operation {
 				return o.answer()
 			})
 	}
-	index := func(ctx context.Context, in *documentBody, merge bool) (*Outcome, error) {
+	index := func(ctx context.Context, in *DocumentBody, merge bool) (*Outcome, error) {
 		return s.Index(ctx, Write{Type: in.Type, OUUID: in.OUUID, Raw: in.RawBody, Merge: merge, Refresh: in.Refresh, IfMatch: in.IfMatch})
 	}
 	ops := []web.Operation{
 		write("data-index", "/api/data/{type}/index/{ouuid}", "Create or replace a document and finalize it", indexDoc,
-			func(ctx context.Context, in *documentBody) (*Outcome, error) { return index(ctx, in, false) }),
+			func(ctx context.Context, in *DocumentBody) (*Outcome, error) { return index(ctx, in, false) }),
 		write("data-update", "/api/data/{type}/update/{ouuid}", "Change fields of a document and finalize it", indexDoc+" The body is merged at the top level: nested objects and arrays are replaced whole.",
-			func(ctx context.Context, in *documentBody) (*Outcome, error) { return index(ctx, in, true) }),
+			func(ctx context.Context, in *DocumentBody) (*Outcome, error) { return index(ctx, in, true) }),
 		write("data-replace", "/api/data/{type}/replace/{ouuid}", "Start a draft with new data", "The document must not have a draft: 409.",
-			func(ctx context.Context, in *documentBody) (*Outcome, error) {
+			func(ctx context.Context, in *DocumentBody) (*Outcome, error) {
 				return s.Draft(ctx, Write{Type: in.Type, OUUID: in.OUUID, Raw: in.RawBody, IfMatch: in.IfMatch})
 			}),
 		write("data-merge", "/api/data/{type}/merge/{ouuid}", "Start a draft with changed fields", "The document must not have a draft: 409.",
-			func(ctx context.Context, in *documentBody) (*Outcome, error) {
+			func(ctx context.Context, in *DocumentBody) (*Outcome, error) {
 				return s.Draft(ctx, Write{Type: in.Type, OUUID: in.OUUID, Raw: in.RawBody, Merge: true, IfMatch: in.IfMatch})
 			}),
 		write("data-create-as", "/api/data/{type}/create/{ouuid}", "Start a new document as a draft, with a given ouuid", "An ouuid that is taken: 409.",
-			func(ctx context.Context, in *documentBody) (*Outcome, error) {
+			func(ctx context.Context, in *DocumentBody) (*Outcome, error) {
 				return s.Create(ctx, in.Type, in.OUUID, in.RawBody)
 			}),
 	}
@@ -132,7 +132,7 @@ func creating(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-index-new", Method: http.MethodPost, Path: "/api/data/{type}/index", Tag: tag, MaxBody: int64(s.cfg.MaxDocument),
 			Summary: "Create a document and finalize it", Doc: indexDoc, Errors: []int{400, 404, 413},
-		}, func(ctx context.Context, in *newBody) (*web.Raw, error) {
+		}, func(ctx context.Context, in *NewBody) (*web.Raw, error) {
 			o, err := s.Index(ctx, Write{Type: in.Type, Raw: in.RawBody, Refresh: in.Refresh})
 			if err != nil {
 				return nil, err
@@ -142,7 +142,7 @@ func creating(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-create", Method: http.MethodPost, Path: "/api/data/{type}/create", Also: []string{"/api/data/{type}/draft"}, Tag: tag, MaxBody: int64(s.cfg.MaxDocument),
 			Summary: "Start a new document as a draft", Errors: []int{400, 404, 413, 422},
-		}, func(ctx context.Context, in *newBody) (*web.Raw, error) {
+		}, func(ctx context.Context, in *NewBody) (*web.Raw, error) {
 			o, err := s.Create(ctx, in.Type, "", in.RawBody)
 			if err != nil {
 				return nil, err
@@ -157,7 +157,7 @@ func finishing(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-finalize", Method: http.MethodPost, Path: "/api/data/{type}/finalize/{revision}", Tag: tag,
 			Summary: "Finalize a draft", Errors: []int{404, 409, 422, 423},
-		}, func(ctx context.Context, in *revisionCall) (*web.Raw, error) {
+		}, func(ctx context.Context, in *RevisionCall) (*web.Raw, error) {
 			o, err := s.Finalize(ctx, in.Type, in.Revision, in.Refresh)
 			if err != nil {
 				return nil, err
@@ -167,7 +167,7 @@ func finishing(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-discard", Method: http.MethodPost, Path: "/api/data/{type}/discard/{revision}", Tag: tag,
 			Summary: "Throw a draft away", Errors: []int{400, 404, 409, 423},
-		}, func(ctx context.Context, in *revisionCall) (*web.Raw, error) {
+		}, func(ctx context.Context, in *RevisionCall) (*web.Raw, error) {
 			o, err := s.Discard(ctx, in.Type, in.Revision)
 			if err != nil {
 				return nil, err
@@ -178,7 +178,7 @@ func finishing(s *Service) []web.Operation {
 			ID: "data-delete", Method: http.MethodPost, Path: "/api/data/{type}/delete/{ouuid}", Tag: tag,
 			Summary: "Put a document into the trash", Errors: []int{404, 412, 423}, Doc: "It leaves every environment. Its revisions stay and can be restored.",
 		}, func(ctx context.Context, in *struct {
-			documentPath
+			DocumentPath
 			Refresh bool   `query:"refresh"`
 			IfMatch string `header:"If-Match"`
 		}) (*web.Raw, error) {
@@ -192,7 +192,7 @@ func finishing(s *Service) []web.Operation {
 			ID: "data-restore", Method: http.MethodPost, Path: "/api/data/{type}/restore/{ouuid}/{revision}", Tag: tag,
 			Summary: "Make the data of an old revision the newest again", Errors: []int{404, 409, 412}, Doc: "A new revision is made and finalized; also brings a document back from the trash.",
 		}, func(ctx context.Context, in *struct {
-			documentPath
+			DocumentPath
 			Revision int64  `path:"revision"`
 			Refresh  bool   `query:"refresh"`
 			IfMatch  string `header:"If-Match"`
@@ -206,14 +206,14 @@ func finishing(s *Service) []web.Operation {
 	}
 }
 
-type publishCall struct {
-	documentPath
+type PublishCall struct {
+	DocumentPath
 	Environment string `path:"environment"`
 	Refresh     bool   `query:"refresh"`
 }
 
 func publishing(s *Service) []web.Operation {
-	publish := func(ctx context.Context, in *publishCall, revision int64) (*web.Raw, error) {
+	publish := func(ctx context.Context, in *PublishCall, revision int64) (*web.Raw, error) {
 		o, already, err := s.Publish(ctx, in.Type, in.OUUID, in.Environment, revision, in.Refresh)
 		if err != nil {
 			return nil, err
@@ -224,20 +224,20 @@ func publishing(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-publish", Method: http.MethodPost, Path: "/api/data/{type}/publish/{ouuid}/{environment}", Tag: tag,
 			Summary: "Publish the newest finalized revision", Errors: []int{404, 409},
-		}, func(ctx context.Context, in *publishCall) (*web.Raw, error) { return publish(ctx, in, 0) }),
+		}, func(ctx context.Context, in *PublishCall) (*web.Raw, error) { return publish(ctx, in, 0) }),
 		web.Op(web.Operation{
 			ID: "data-publish-revision", Method: http.MethodPost, Path: "/api/data/{type}/publish/{ouuid}/{environment}/{revision}", Tag: tag,
 			Summary: "Publish a revision", Errors: []int{400, 404, 409},
 		}, func(ctx context.Context, in *struct {
-			publishCall
+			PublishCall
 			Revision int64 `path:"revision" minimum:"1"`
 		}) (*web.Raw, error) {
-			return publish(ctx, &in.publishCall, in.Revision)
+			return publish(ctx, &in.PublishCall, in.Revision)
 		}),
 		web.Op(web.Operation{
 			ID: "data-unpublish", Method: http.MethodPost, Path: "/api/data/{type}/unpublish/{ouuid}/{environment}", Tag: tag,
 			Summary: "Take a document out of an environment", Errors: []int{404, 409}, Doc: "The default environment of the content type is refused: delete the document instead.",
-		}, func(ctx context.Context, in *publishCall) (*web.Raw, error) {
+		}, func(ctx context.Context, in *PublishCall) (*web.Raw, error) {
 			was, err := s.Unpublish(ctx, in.Type, in.OUUID, in.Environment, in.Refresh)
 			if err != nil {
 				return nil, err
