@@ -118,8 +118,11 @@ type tx struct {
 	session
 	owner *DB
 	after []func()
-	local map[any]any // see Local
+	local []local
 }
+
+// local is one value of Local; there are one or two, so a list will do.
+type local struct{ key, value any }
 
 func (d *DB) session(ctx context.Context) session {
 	if t, ok := ctx.Value(txKey{}).(*tx); ok && t.owner == d {
@@ -158,14 +161,13 @@ func AfterCommit(ctx context.Context, fn func()) {
 // called outside a transaction.
 func Local[T any](ctx context.Context, key any, first func() T) T {
 	t := ctx.Value(txKey{}).(*tx)
-	if v, ok := t.local[key]; ok {
-		return v.(T)
-	}
-	if t.local == nil {
-		t.local = map[any]any{}
+	for _, l := range t.local {
+		if l.key == key {
+			return l.value.(T)
+		}
 	}
 	v := first()
-	t.local[key] = v
+	t.local = append(t.local, local{key, v})
 	return v
 }
 

@@ -1,0 +1,116 @@
+package work
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+// Stats counts the rows of one queue.
+type Stats struct {
+	Queue   string `json:"queue"`
+	Pending int64  `json:"pending"` // wait, due or not yet, or their lease ran out
+	Leased  int64  `json:"leased"`
+	Buried  int64  `json:"buried"`
+	// Lag is for how long the oldest row that is due has been due.
+	Lag time.Duration `json:"lag"`
+}
+
+// Stats counts the rows of every queue of the table, sorted by queue. Queues
+// without rows are not there.
+func (c *Claimer) Stats(ctx context.Context) ([]Stats, error) {
+	now := db.Micros(c.now())
+	rows, err := c.db.Query(ctx, c.stats, now, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Stats
+	for rows.Next() {
+		var s Stats
+		var oldest int64
+		if err := rows.Scan(&s.Queue, &s.Pending, &s.Leased, &s.Buried, &oldest); err != nil {
+			return nil, err
+		}
+		if oldest > 0 && oldest < now {
+			s.Lag = time.Duration(now-oldest) * time.Microsecond
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}
+
+// Buried is a row that was given up.
+type Buried struct {
+	ID      int64     `json:"id"`
+	Queue   string    `json:"queue"`
+	Attempt int       `json:"attempt"`
+	At      time.Time `json:"buried_at"`
+	Error   string    `json:"error"`
+	Created time.Time `json:"created_at"`
+}
+
+// Buried lists up to limit rows of a queue that were given up, those after the
+// row number `after`, by number.
+func (c *Claimer) Buried(ctx context.Context, queue string, after int64, limit int) ([]Buried, error) {
+	rows, err := c.db.Query(ctx, c.buried, queue, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Buried
+	for rows.Next() {
+		var b Buried
+		var at, created int64
+		if err := rows.Scan(&b.ID, &b.Queue, &b.Attempt, &at, &b.Error, &created); err != nil {
+			return nil, err
+		}
+		b.At, b.Created = db.Time(at), db.Time(created)
+		all = append(all, b)
+	}
+	return all, rows.Err()
+}
+
+// Revive makes buried rows of a queue due now with all their attempts ahead;
+// all of the queue's when no ids are given. It tells how many there were.
+func (c *Claimer) Revive(ctx context.Context, queue string, ids ...int64) (int, error) {
+	now := db.Micros(c.now())
+	if len(ids) == 0 {
+		n, err := c.db.Exec(ctx, c.reviveAll, now, queue)
+		return int(n), err
+	}
+	return c.count(ctx, c.revive, ids, now, queue)
+}
+
+// Discard deletes buried rows of a queue and tells how many there were.
+func (c *Claimer) Discard(ctx context.Context, queue string, ids ...int64) (int, error) {
+	return c.count(ctx, c.discard, ids, queue)
+}
+
+// count runs a statement for each id, after args, and counts those it found.
+func (c *Claimer) count(ctx context.Context, s *db.Statement, ids []int64, args ...any) (n int, err error) {
+	list := make([][]any, len(ids))
+	for i, id := range ids {
+		list[i] = append(append([]any{}, args...), id)
+	}
+	err = c.db.InTx(ctx, func(ctx context.Context) error {
+		return c.db.Each(ctx, s, list, func(_ int, rows db.Rows) error {
+			if rows.Next() {
+				n++
+			}
+			return nil
+		})
+	})
+	return n, err
+}
+
+// clean bounds a text and takes out what PostgreSQL refuses: bytes that are not
+// UTF-8, and NUL.
+func clean(s string) string {
+	if len(s) > maxError {
+		s = s[:maxError] + " …"
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
+}
