@@ -1,0 +1,57 @@
+package user
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+const (
+	flushEvery = 15 * time.Second // how late a last use may be stored
+	sweepEvery = time.Hour
+	keepFor    = 7 * 24 * time.Hour // expired tokens stay in the lists for a week
+)
+
+// keeper stores when tokens were last used and removes those that expired, in
+// the background.
+type keeper struct {
+	service *Service
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+}
+
+func (k *keeper) start(context.Context) error {
+	ctx, cancel := context.WithCancel(context.Background())
+	k.cancel = cancel
+	k.done.Go(func() { k.run(ctx) })
+	return nil
+}
+
+// stop ends the loop and stores what is left.
+func (k *keeper) stop(ctx context.Context) error {
+	if k.cancel != nil {
+		k.cancel()
+		k.done.Wait()
+	}
+	return k.service.authn.flush(ctx)
+}
+
+func (k *keeper) run(ctx context.Context) {
+	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(sweepEvery)
+	defer flush.Stop()
+	defer sweep.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-flush.C:
+			err = k.service.authn.flush(ctx)
+		case <-sweep.C:
+			_, err = k.service.store.deleteExpired(ctx, k.service.now().Add(-keepFor))
+		}
+		if err != nil && ctx.Err() == nil {
+			k.service.log.WarnContext(ctx, "the use of tokens could not be stored; trying again", "error", err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package user
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// SignIn gives a token for a name (or e-mail address) and a password. Every
+// failure is the same Unauthenticated after the same work, whether there is
+// such an account or not; after too many of them from one address or for one
+// account it is TooManyRequests. address is an IP address without port.
+func (s *Service) SignIn(ctx context.Context, name, password, address string) (token string, err error) {
+	account, from := throttleKey(name), network(address)
+	u, err := s.store.forLogin(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	hash := ""
+	if u != nil {
+		hash = u.PasswordHash
+	}
+	ok, stale, err := s.passwords.Verify(ctx, hash, password, func() error {
+		if err := s.addresses.Allow(from); err != nil {
+			return err
+		}
+		return s.accounts.Allow(account)
+	})
+	if err != nil {
+		return "", err
+	}
+	now := s.now()
+	if !ok || !u.Enabled || u.Expired(now) {
+		s.accounts.Failed(account)
+		s.addresses.Failed(from)
+		if u != nil { // what else was typed as a name may be a password
+			s.log.WarnContext(ctx, "sign-in failed", "user", u.Username, "remote", address)
+		}
+		return "", problem.New(problem.Unauthenticated, "Login authentication failed")
+	}
+	s.accounts.Succeeded(account)
+	if stale {
+		s.rehash(ctx, u, password)
+	}
+	return s.issue(ctx, &Token{
+		UserID: u.ID, Username: u.Username, Name: "login", CreatedBy: u.Username, ExpiresAt: after(now, s.config.LoginTokenLifetime),
+	}, true)
+}
+
+// rehash stores the password with today's costs. It is not worth failing for.
+func (s *Service) rehash(ctx context.Context, u *User, password string) {
+	fresh, err := s.passwords.Hash(ctx, password)
+	if err == nil {
+		err = s.store.replaceHash(ctx, u.ID, u.PasswordHash, fresh)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "a password hash was not renewed", "user", u.Username, "error", err)
+	}
+}
+
+// issue makes a token, stores its hash and gives it. login also notes that the
+// user signed in.
+func (s *Service) issue(ctx context.Context, t *Token, login bool) (string, error) {
+	secret := auth.NewToken()
+	t.Hint, t.CreatedAt = secret[:8], s.now()
+	return secret, s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if login {
+			if err := s.store.touchLogin(ctx, t.UserID, t.CreatedAt); err != nil {
+				return err
+			}
+		}
+		return s.store.insertToken(ctx, t, auth.HashToken(secret))
+	})
+}
+
+func after(now time.Time, lifetime time.Duration) time.Time {
+	if lifetime <= 0 {
+		return time.Time{}
+	}
+	return now.Add(lifetime)
+}
+
+// throttleKey is the account as throttled, bounded whatever was sent.
+func throttleKey(name string) string {
+	c := canonical(name)
+	return c[:min(len(c), maxEmail)]
+}
+
+// network is what one caller can easily choose among: the address itself, or
+// the /64 of an IPv6 address.
+func network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		if p, err := ip.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return ip.String()
+}

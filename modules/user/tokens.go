@@ -1,0 +1,173 @@
+package user
+
+import (
+	"context"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// maxLifetime bounds what a caller may ask for: ten years.
+const maxLifetime = 10 * 365 * 24 * time.Hour
+
+// Lifetime values of CreateToken besides a duration.
+const (
+	// DefaultLifetime takes the configured one.
+	DefaultLifetime time.Duration = -1
+	// Unlimited makes a token that is valid until it is revoked.
+	Unlimited time.Duration = 0
+)
+
+// CreateToken makes a named token of a user and gives it, this once. A token
+// that acts for somebody else cannot make more of them: Forbidden.
+func (s *Service) CreateToken(ctx context.Context, username, name string, lifetime time.Duration) (string, *Token, error) {
+	id, err := auth.Require(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if id.Actor != "" {
+		return "", nil, problem.New(problem.Forbidden, "a token that acts for another user cannot create tokens").WithCode("acting")
+	}
+	if name == "" {
+		return "", nil, problem.Field(problem.Invalid, "name", "must not be empty")
+	}
+	if err := checkText("name", name, maxName); err != nil {
+		return "", nil, err
+	}
+	if lifetime == DefaultLifetime {
+		lifetime = s.config.TokenLifetime
+	}
+	if lifetime > maxLifetime || lifetime < 0 || lifetime > 0 && lifetime < time.Second {
+		return "", nil, problem.Field(problem.Invalid, "expires_in", "must be between 1 second and 10 years")
+	}
+	u, err := s.Get(ctx, username)
+	if err != nil {
+		return "", nil, err
+	}
+	if u.ID != id.UserID {
+		if err := mayRule(ctx, u.Roles); err != nil {
+			return "", nil, err
+		}
+	}
+	t := &Token{UserID: u.ID, Username: u.Username, Name: name, CreatedBy: id.Username, ExpiresAt: after(s.now(), lifetime)}
+	secret, err := s.issue(ctx, t, false)
+	if err != nil {
+		return "", nil, err
+	}
+	s.audit(ctx, "token created", "token", t.ID, "user", u.Username)
+	return secret, t, nil
+}
+
+// Tokens lists the tokens of a user; an empty name means everybody's. Others'
+// tokens need ROLE_USER_MANAGEMENT.
+func (s *Service) Tokens(ctx context.Context, username string) ([]*Token, error) {
+	id, err := auth.Require(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if canonical(username) == canonical(id.Username) && id.UserID != 0 {
+		return s.store.tokens(ctx, id.UserID)
+	}
+	if err := auth.RequireRoles(ctx, []string{auth.RoleUserManagement}, nil); err != nil {
+		return nil, err
+	}
+	if username == "" {
+		return s.store.tokens(ctx, 0)
+	}
+	u, err := s.Get(ctx, username)
+	if err != nil {
+		return nil, err
+	}
+	return s.store.tokens(ctx, u.ID)
+}
+
+// Revoke ends a token at once. Without ROLE_USER_MANAGEMENT the tokens of
+// others are NotFound, as those that do not exist.
+func (s *Service) Revoke(ctx context.Context, tokenID int64) (*Token, error) {
+	id, err := auth.Require(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.store.token(ctx, tokenID)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.UserID != id.UserID && !id.Has(auth.RoleUserManagement) {
+		return nil, problem.New(problem.NotFound, "there is no token %d", tokenID).WithCode("token_unknown")
+	}
+	err = s.store.deleteToken(ctx, tokenID)
+	s.authn.forgetToken(tokenID)
+	if err != nil {
+		return nil, err
+	}
+	s.audit(ctx, "token revoked", "token", t.ID, "user", t.Username)
+	return t, nil
+}
+
+// ProxyAuthenticate gives a short-lived token with which the caller acts as
+// another user, found by e-mail address or else by name. NotFound when there is
+// none, Forbidden when that user is disabled or expired, or holds ROLE_ADMIN or
+// ROLE_SUPER_ADMIN and the caller does not. The token ends with the account of
+// either.
+func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string) (string, error) {
+	id, err := auth.Require(ctx)
+	if err != nil {
+		return "", err
+	}
+	if canonical(username) == "" {
+		return "", problem.Field(problem.Invalid, "username", "is required")
+	}
+	if canonical(email) == "" {
+		return "", problem.Field(problem.Invalid, "email", "is required")
+	}
+	u, err := s.store.byEmail(ctx, email)
+	if err == nil && u == nil {
+		u, err = s.store.byName(ctx, username)
+	}
+	if err != nil {
+		return "", err
+	}
+	if u == nil {
+		return "", problem.New(problem.NotFound, "there is no user with this e-mail address or name").WithCode("user_unknown")
+	}
+	now := s.now()
+	if status := u.status(now); status != "enabled" {
+		return "", problem.New(problem.Forbidden, "the account of the user is %s", status).WithCode("account_" + status)
+	}
+	if err := mayRule(ctx, u.Roles); err != nil {
+		return "", err
+	}
+	t := &Token{
+		UserID: u.ID, Username: u.Username, Name: "proxy-authenticate", CreatedBy: id.Username,
+		ExpiresAt: after(now, s.config.ProxyTokenLifetime), Actor: id.Username, ActorID: id.UserID,
+	}
+	if err := s.inheritActor(ctx, id, t); err != nil {
+		return "", err
+	}
+	secret, err := s.issue(ctx, t, true)
+	if err != nil {
+		return "", err
+	}
+	s.audit(ctx, "acts as another user", "token", t.ID, "user", u.Username)
+	return secret, nil
+}
+
+// inheritActor keeps the person behind a token that acts already, and its end.
+func (s *Service) inheritActor(ctx context.Context, id *auth.Identity, t *Token) error {
+	if id.Actor == "" {
+		return nil
+	}
+	acting, err := s.store.token(ctx, id.TokenID)
+	if err != nil {
+		return err
+	}
+	if acting == nil {
+		return problem.New(problem.Unauthenticated, "Authentication failed")
+	}
+	t.Actor, t.ActorID = acting.Actor, acting.ActorID
+	if !acting.ExpiresAt.IsZero() && acting.ExpiresAt.Before(t.ExpiresAt) {
+		t.ExpiresAt = acting.ExpiresAt
+	}
+	return nil
+}
