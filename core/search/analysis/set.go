@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	bleve "github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/token/shingle"
 	"github.com/blevesearch/bleve/v2/registry"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -61,6 +62,22 @@ func (s *Set) Get(name string) (*Analyzer, error) {
 	a.name = name
 	s.made[name] = a
 	return a, nil
+}
+
+// Shingled gives the analyzer base followed by a filter that makes pairs (n is
+// 2) or triples (3) of words, for fields of the kind search_as_you_type.
+func (s *Set) Shingled(base *Analyzer, n int) *Analyzer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := fmt.Sprintf("%s._%dgram", base.name, n)
+	if a := s.made[name]; a != nil {
+		return a
+	}
+	a := *base
+	a.name = name
+	a.filters = append(base.filters[:len(base.filters):len(base.filters)], shingle.NewShingleFilter(n, n, false, " ", "_"))
+	s.made[name] = &a
+	return &a
 }
 
 func (s *Set) make(name string) (*Analyzer, error) {

@@ -34,6 +34,7 @@ type Parser struct {
 	depth    int
 	maxDepth int
 	scratch  []byte
+	escaped  bool // the last string
 }
 
 // Reset starts to read data, in which arrays and objects may be nested as

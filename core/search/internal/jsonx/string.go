@@ -7,6 +7,8 @@ import (
 )
 
 // String reads a string and gives its content. Lone surrogates become U+FFFD.
+// Without escapes the content is a part of the JSON text itself and stays
+// valid; Escaped tells.
 func (p *Parser) String() ([]byte, error) {
 	raw, err := p.rawString()
 	if err != nil {
@@ -14,7 +16,7 @@ func (p *Parser) String() ([]byte, error) {
 	}
 	body := raw[1 : len(raw)-1]
 	esc := bytes.IndexByte(body, '\\')
-	if esc < 0 {
+	if p.escaped = esc >= 0; !p.escaped {
 		return body, nil
 	}
 	out := append(p.scratch[:0], body[:esc]...)
@@ -32,6 +34,10 @@ func (p *Parser) String() ([]byte, error) {
 	p.scratch = out
 	return out, nil
 }
+
+// Escaped tells whether the last string had escapes, so that its content is
+// valid only until the next one is read.
+func (p *Parser) Escaped() bool { return p.escaped }
 
 // rawString reads a string and gives it with its quotes.
 func (p *Parser) rawString() ([]byte, error) {

@@ -1,0 +1,156 @@
+package embedded
+
+import (
+	"math"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.ResultBody, error) {
+	families, err := aggregable(sets, body.Field, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	if body.Func == search.Cardinality {
+		t := &termsRun{run: r, a: a, sets: sets, families: families, table: newTable(families),
+			body: &search.TermsAgg{Field: body.Field, Missing: body.Missing, MinDocCount: 1}}
+		if body.Field == indexField || body.Missing != nil {
+			t.table.own()
+		}
+		t.count()
+		n := 0
+		for _, c := range t.table.counts {
+			if c > 0 {
+				n++
+			}
+		}
+		return &search.Metric{Value: float64(n), Whole: true}, nil
+	}
+	if body.Func == search.ValueCount {
+		return &search.Metric{Value: float64(countValues(body, sets, families)), Whole: true}, nil
+	}
+	m, err := sumUp(a, body, sets, families)
+	if err != nil {
+		return nil, err
+	}
+	return m.result(body.Func), nil
+}
+
+func countValues(body *search.MetricAgg, sets []set, families [][]*family) int {
+	n := 0
+	for i, s := range sets {
+		if body.Field == indexField && s.sp == s.v.seg.root() {
+			n += len(s.objects)
+			continue
+		}
+		for _, f := range families[i] {
+			nums, ords := cursor[float64]{c: &f.nums}, cursor[uint32]{c: &f.ords}
+			for _, object := range s.objects {
+				n += len(nums.seek(object)) + len(ords.seek(object))
+			}
+		}
+		if body.Missing != nil {
+			n += len(without(s, families[i]))
+		}
+	}
+	return n
+}
+
+// sums are the numbers of which the metrics are made.
+type sums struct {
+	n         int64
+	sum       float64
+	low, high float64
+	field     *mapping.Field // how to write the numbers, nil for plain
+}
+
+func (m *sums) add(v float64) {
+	m.n++
+	m.sum += v
+	m.low, m.high = math.Min(m.low, v), math.Max(m.high, v)
+}
+
+func sumUp(a *search.Agg, body *search.MetricAgg, sets []set, families [][]*family) (*sums, error) {
+	m := &sums{low: math.Inf(1), high: math.Inf(-1)}
+	keyword, number := body.Field == indexField, false
+	for i, s := range sets {
+		for _, f := range families[i] {
+			if !f.field.Family.Numeric() {
+				keyword = true
+				continue
+			}
+			number = true
+			if f.field.Family == mapping.Date || f.field.Family == mapping.Boolean {
+				m.field = f.field
+			}
+			k := cursor[float64]{c: &f.nums}
+			for _, object := range s.objects {
+				for _, v := range k.seek(object) {
+					m.add(v)
+				}
+			}
+		}
+		if body.Missing != nil {
+			v, ok := body.Missing.Number()
+			if !ok {
+				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%s needs a number for missing", body.Func)
+			}
+			for range without(s, families[i]) {
+				m.add(v)
+			}
+		}
+	}
+	if keyword && !number {
+		return nil, problem.Field(problem.Invalid, a.Path, "%s needs numbers or dates, and the field %q has none", body.Func, body.Field)
+	}
+	return m, nil
+}
+
+func (m *sums) result(f search.MetricFunc) search.ResultBody {
+	avg := m.sum / float64(m.n)
+	var v float64
+	switch f {
+	case search.Min:
+		v = m.low
+	case search.Max:
+		v = m.high
+	case search.Avg:
+		v = avg
+	case search.Sum:
+		return &search.Metric{Value: m.sum, Text: m.text(m.sum)}
+	default:
+		return m.stats(avg)
+	}
+	if m.n == 0 {
+		return &search.Metric{Null: true}
+	}
+	return &search.Metric{Value: v, Text: m.text(v)}
+}
+
+func (m *sums) stats(avg float64) *search.StatsResult {
+	if m.n == 0 {
+		return &search.StatsResult{}
+	}
+	out := &search.StatsResult{Count: m.n, Min: m.low, Max: m.high, Avg: avg, Sum: m.sum}
+	if m.field != nil {
+		out.Texts = &[4]string{m.text(m.low), m.text(m.high), m.text(avg), m.text(m.sum)}
+	}
+	return out
+}
+
+// text gives a number as a date or a boolean, if the field has such values.
+func (m *sums) text(v float64) string {
+	switch {
+	case m.field == nil || m.n == 0 || math.IsNaN(v) || math.Abs(v) > 1e17:
+		return ""
+	case m.field.Family == mapping.Date:
+		return m.field.Format.Text(int64(v))
+	case v == 0:
+		return "false"
+	case v == 1:
+		return "true"
+	}
+	return ""
+}

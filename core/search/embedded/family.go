@@ -1,0 +1,133 @@
+package embedded
+
+import (
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/quoin-cms/quoin/core/search/analysis"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// family holds the values of one field in one segment.
+type family struct {
+	field *mapping.Field
+	has   *roaring.Bitmap // objects with a value
+
+	dict dict           // of text and keyword
+	post []posting      // by ordinal
+	ords column[uint32] // of keyword: ordinals of each object, without doubles
+
+	// Of text: how many tokens each object has, and their sum and the number
+	// of objects, both without deleted ones.
+	length column[uint32]
+	tokens int64
+	holds  int64
+
+	nums column[float64] // of the numeric families
+}
+
+func newFamily(f *mapping.Field) *family { return &family{field: f, has: roaring.New()} }
+
+// addKeyword adds a keyword of an object.
+func (f *family) addKeyword(object uint32, term []byte) {
+	ord := f.ord(term)
+	if p := &f.post[ord]; p.n > 0 && p.one == object {
+		return
+	}
+	f.has.Add(object)
+	f.post[ord].add(object)
+	f.ords.add(object, ord)
+}
+
+// addText adds the tokens of one text of an object.
+func (f *family) addText(object uint32, b *analysis.Buffer, tokens []analysis.Token) {
+	n, last := uint32(0), ^uint32(0)
+	for _, t := range tokens {
+		f.post[f.ord(b.Term(t))].add(object)
+		if t.Pos != last { // synonyms at the same place count once
+			n++
+			last = t.Pos
+		}
+	}
+	f.has.Add(object)
+	if row := f.length.lastRow(object); row != nil {
+		row[0] += n
+	} else {
+		f.length.add(object, n)
+		f.holds++
+	}
+	f.tokens += int64(n)
+}
+
+func (f *family) addNumber(object uint32, v float64) {
+	f.has.Add(object)
+	f.nums.add(object, v)
+}
+
+func (f *family) ord(term []byte) uint32 {
+	ord := f.dict.add(term)
+	if int(ord) == len(f.post) {
+		f.post = append(f.post, posting{})
+	}
+	return ord
+}
+
+// remove takes a deleted object out of the statistics.
+func (f *family) remove(object uint32) {
+	if f.field.Family != mapping.Text {
+		return
+	}
+	if row := f.length.get(object); row != nil {
+		f.tokens -= int64(row[0])
+		f.holds--
+	}
+}
+
+// posting gives the posting list of a term, nil if there is none.
+func (f *family) posting(term string) *posting {
+	ord, ok := f.dict.find(term)
+	if !ok {
+		return nil
+	}
+	return &f.post[ord]
+}
+
+// renumber gives the family with new numbers of objects, without those that
+// are gone and without terms that nothing holds.
+func (f *family) renumber(to []uint32) *family {
+	out := newFamily(f.field)
+	if f.field.Family.Numeric() {
+		out.nums = f.nums.renumber(to, func(v float64) float64 { return v })
+		fill(out.has, &out.nums)
+		return out
+	}
+	ords := make([]uint32, len(f.post))
+	for ord := range f.post {
+		p := f.post[ord].renumber(to)
+		ords[ord] = gone
+		if p.n > 0 {
+			ords[ord] = out.ord([]byte(f.dict.terms[ord]))
+			out.post[ords[ord]] = p
+		}
+	}
+	if f.field.Family == mapping.Keyword {
+		out.ords = f.ords.renumber(to, func(ord uint32) uint32 { return ords[ord] })
+		fill(out.has, &out.ords)
+		return out
+	}
+	out.length = f.length.renumber(to, func(n uint32) uint32 {
+		out.tokens += int64(n)
+		out.holds++
+		return n
+	})
+	fill(out.has, &out.length)
+	return out
+}
+
+func fill[T uint32 | float64](has *roaring.Bitmap, c *column[T]) {
+	if c.objs == nil {
+		has.AddRange(0, uint64(c.rows))
+		return
+	}
+	has.AddMany(c.objs)
+	has.RunOptimize()
+}

@@ -1,0 +1,162 @@
+package embedded
+
+import (
+	"strings"
+
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// candidate is a document that may be among the hits. rest holds its values
+// for all keys but the first.
+type candidate struct {
+	v     *view
+	doc   uint32
+	score float32
+	first sortable
+	rest  []sortable
+}
+
+// top finds the hits of the page, in their order.
+func (r *run) top() ([]candidate, error) {
+	keys := r.req.Sort
+	if len(keys) == 0 {
+		keys = []search.SortKey{{Field: "_score", Desc: true}}
+	}
+	scored := false
+	for i := range keys {
+		scored = scored || keys[i].Field == "_score"
+		if err := r.checkSort(&keys[i]); err != nil {
+			return nil, err
+		}
+	}
+	h := heap[candidate]{max: r.req.From + r.req.Size, compare: func(a, b candidate) int { return compareHits(keys, &a, &b) }}
+	for _, v := range r.views {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		var scores []float32
+		if scored {
+			scores = r.floats(v.seg.root().n)
+			v.query.score(scores, 1, false)
+		}
+		if err := v.offer(&h, keys, scores); err != nil {
+			return nil, err
+		}
+		if scored {
+			r.release(scores)
+		}
+	}
+	list := h.sorted()
+	if len(list) > 0 {
+		r.best = list[0].score
+	}
+	return list[min(r.req.From, len(list)):], nil
+}
+
+// offer puts the documents of a view into the heap. Most are refused by their
+// first value, before the others are read.
+func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32) error {
+	readers := make([]reader, len(keys))
+	for i := range keys {
+		var err error
+		if readers[i], err = v.sortReader(&keys[i], scores); err != nil {
+			return err
+		}
+	}
+	byScore := keys[0].Field == "_score" && keys[0].Desc
+	each(v.shown, func(doc uint32) {
+		if byScore && h.full() {
+			// The plain case, before anything is made.
+			if s, top := float64(scores[doc]), h.top().first.num; s < top || s == top && len(keys) == 1 {
+				return
+			}
+		}
+		c := candidate{v: v, doc: doc, first: readers[0](doc)}
+		if h.full() && c.first.compare(&h.top().first, keys[0].Desc) > 0 {
+			return
+		}
+		if scores != nil {
+			c.score = scores[doc]
+		}
+		if len(keys) > 1 {
+			c.rest = make([]sortable, len(keys)-1)
+			for i := range c.rest {
+				c.rest[i] = readers[i+1](doc)
+			}
+		}
+		h.offer(c)
+	})
+	return nil
+}
+
+func compareHits(keys []search.SortKey, a, b *candidate) int {
+	if c := a.first.compare(&b.first, keys[0].Desc); c != 0 {
+		return c
+	}
+	for i := range a.rest {
+		if c := a.rest[i].compare(&b.rest[i], keys[i+1].Desc); c != 0 {
+			return c
+		}
+	}
+	if a.v != b.v {
+		return int(int64(a.v.x.id - b.v.x.id))
+	}
+	return int(int64(a.doc) - int64(b.doc))
+}
+
+// hits makes the hits of the page, still without their sources.
+func (r *run) hits(list []candidate) []search.Hit {
+	out := make([]search.Hit, len(list))
+	scored := len(r.req.Sort) == 0
+	for i := range r.req.Sort {
+		scored = scored || r.req.Sort[i].Field == "_score"
+	}
+	for i := range list {
+		c := &list[i]
+		h := search.Hit{Index: c.v.x.name, Key: c.v.seg.key(c.doc), Ref: c.v.seg.refs[c.doc]}
+		if scored {
+			s := float64(c.score)
+			h.Score = &s
+		}
+		for k := range r.req.Sort {
+			s := &c.first
+			if k > 0 {
+				s = &c.rest[k-1]
+			}
+			h.Sort = append(h.Sort, r.sortValue(&r.req.Sort[k], s))
+		}
+		out[i] = h
+	}
+	return out
+}
+
+func (r *run) sortValue(key *search.SortKey, s *sortable) search.SortValue {
+	switch s.state {
+	case isText:
+		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(s.text)}
+	case isNumber:
+		return search.SortValue{Kind: search.NumberValue, Num: s.num, Whole: r.wholeSort(key) && s.num == float64(int64(s.num))}
+	}
+	return search.SortValue{}
+}
+
+// wholeSort tells whether the values of a key are integers.
+func (r *run) wholeSort(key *search.SortKey) bool {
+	if key.Field == "_score" || key.Mode == search.SortAvg {
+		return false
+	}
+	for _, v := range r.views {
+		for k, list := range v.seg.byPath {
+			if k.path != key.Field {
+				continue
+			}
+			for _, f := range list {
+				if f.field.Family == mapping.Double {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,147 @@
+package embedded
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/analysis"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// chunk is how many documents are taken apart before the segment is locked to
+// add them; readers wait for so many at most.
+const chunk = 64
+
+// A segment is written anew when so many of its documents, and such a part of
+// them, are deleted.
+const (
+	minDead  = 512
+	deadPart = 4
+)
+
+// index is one concrete index. writer is held by whoever changes it; readers
+// only take the segment and its lock.
+type index struct {
+	id   uint64 // order in which searches lock segments
+	name string
+	seg  atomic.Pointer[segment]
+	set  atomic.Pointer[analysis.Set]
+	full atomic.Bool // the mapping left out fields
+
+	writer   sync.Mutex
+	settings search.Settings
+	reg      *mapping.Registry
+	plan     *mapping.Plan
+	batch    batch
+}
+
+func newIndex(id uint64, name string, s search.Settings) (*index, error) {
+	x := &index{id: id, name: name, reg: mapping.NewRegistry()}
+	if err := x.configure(s); err != nil {
+		return nil, err
+	}
+	x.seg.Store(newSegment())
+	return x, nil
+}
+
+func (x *index) configure(s search.Settings) error {
+	set := x.set.Load()
+	if set == nil || !sameAnalysis(x.settings, s) {
+		var err error
+		if set, err = analysis.NewSet(s); err != nil {
+			return err
+		}
+	}
+	plan, err := mapping.NewPlan(x.reg, set, s)
+	if err != nil {
+		return err
+	}
+	x.set.Store(set)
+	x.settings, x.plan = s, plan
+	return nil
+}
+
+// sameAnalysis tells whether analyzers of a are as good as those of b, so that
+// fields keep their identity.
+func sameAnalysis(a, b search.Settings) bool {
+	return reflect.DeepEqual(a.Analyzers, b.Analyzers) && reflect.DeepEqual(a.Tokenizers, b.Tokenizers) &&
+		reflect.DeepEqual(a.Filters, b.Filters) && reflect.DeepEqual(a.CharFilters, b.CharFilters)
+}
+
+// apply performs the operations chunk by chunk.
+func (x *index) apply(ctx context.Context, ops []search.Op) error {
+	x.writer.Lock()
+	defer x.writer.Unlock()
+	var refused []problem.FieldError
+	for len(ops) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(chunk, len(ops))
+		refused = append(refused, x.batch.prepare(x.plan, ops[:n])...)
+		seg := x.seg.Load()
+		seg.mu.Lock()
+		x.batch.commit(seg)
+		seg.mu.Unlock()
+		ops = ops[n:]
+	}
+	x.full.Store(x.reg.Full)
+	x.batch.shrink()
+	if seg := x.seg.Load(); seg.dead >= minDead && seg.dead*deadPart > int(seg.root().n) {
+		x.seg.Store(seg.compact())
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return &problem.Problem{Kind: problem.Invalid, Code: "documents_refused", Fields: refused,
+		Detail: fmt.Sprintf("%d documents could not be indexed; the others were", len(refused))}
+}
+
+// compact gives a segment without deleted documents. Only the writer changes
+// a segment, and it is the caller, so no lock is needed to read it.
+func (s *segment) compact() *segment {
+	out := newSegment()
+	numbers := make([][]uint32, len(s.spaces))
+	s.move(out, s.root(), numbers)
+	for old, doc := range numbers[0] {
+		if doc != gone {
+			out.refs = append(out.refs, s.refs[old])
+		}
+	}
+	for _, f := range s.families {
+		if f != nil {
+			out.put(f.renumber(numbers[f.field.Space.ID]))
+		}
+	}
+	return out
+}
+
+// move gives the live objects of a space and of those inside it new numbers.
+func (s *segment) move(out *segment, sp *space, numbers [][]uint32) {
+	to := make([]uint32, sp.n)
+	numbers[sp.of.ID] = to
+	fresh := out.root()
+	if sp.parent != nil {
+		fresh = out.spaceOf(sp.of)
+	}
+	for old := range sp.n {
+		to[old] = gone
+		if !sp.live.Contains(old) {
+			continue
+		}
+		outer := uint32(0)
+		if sp.parent != nil {
+			outer = numbers[sp.parent.of.ID][sp.up[old]]
+		}
+		to[old] = fresh.add(outer)
+	}
+	fresh.live.RunOptimize()
+	for _, kid := range sp.kids {
+		s.move(out, kid, numbers)
+	}
+}

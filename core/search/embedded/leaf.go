@@ -1,0 +1,268 @@
+package embedded
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/dates"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+const indexField = "_index"
+
+func (v *view) term(q *search.Term, sp *space) (op, error) {
+	if q.Field == indexField {
+		return v.index(sp, q.Boost, func(name string) bool { return name == q.Value.Text }), nil
+	}
+	var ops []op
+	for _, f := range v.families(sp, q.Field) {
+		if q.CaseInsensitive && !f.field.Family.Numeric() {
+			set := roaring.New()
+			for ord, t := range f.dict.terms {
+				if strings.EqualFold(t, q.Value.Text) {
+					f.post[ord].into(set)
+				}
+			}
+			ops = append(ops, &constant{set, float32(q.Boost)})
+			continue
+		}
+		ops = append(ops, v.exactly(f, q.Value, float32(q.Boost)))
+	}
+	return v.either(sp, ops), nil
+}
+
+// exactly matches one value in one family.
+func (v *view) exactly(f *family, value search.Value, boost float32) op {
+	if f.field.Family.Numeric() {
+		low, high, ok := v.point(f, value)
+		if !ok {
+			return none{}
+		}
+		return &constant{f.between(low, high), boost}
+	}
+	p := f.posting(value.Text)
+	if p == nil {
+		return none{}
+	}
+	if f.field.Path == mapping.IDField {
+		return &constant{p.bitmap(), boost}
+	}
+	return &term{v: v, f: f, p: p, text: value.Text, boost: boost}
+}
+
+// point gives the numbers that a value means in a numeric family: one, or for
+// a date without all its parts a span.
+func (v *view) point(f *family, value search.Value) (low, high float64, ok bool) {
+	switch f.field.Family {
+	case mapping.Boolean:
+		b, ok := value.Bool()
+		n := 0.0
+		if b {
+			n = 1
+		}
+		return n, n, ok
+	case mapping.Date:
+		from, err := v.date(f.field.Format, value, time.UTC, false)
+		if err != nil {
+			return 0, 0, false
+		}
+		to, err := v.date(f.field.Format, value, time.UTC, true)
+		return from, to, err == nil
+	}
+	n, ok := value.Number()
+	return n, n, ok
+}
+
+func (v *view) date(f *dates.Format, value search.Value, loc *time.Location, up bool) (float64, error) {
+	if value.Kind == search.NumberValue {
+		if unit, ok := f.Epoch(); ok {
+			return float64(int64(value.Num)) * float64(unit), nil
+		}
+	}
+	ms, err := f.Math(value.Text, v.run.now, loc, up)
+	return float64(ms), err
+}
+
+// between gives the objects with a number from low to high, both included.
+func (f *family) between(low, high float64) *roaring.Bitmap {
+	return f.where(func(n float64) bool { return n >= low && n <= high })
+}
+
+// where gives the objects with a number that holds reports.
+func (f *family) where(holds func(n float64) bool) *roaring.Bitmap {
+	out := roaring.New()
+	var buf [512]uint32
+	n := 0
+	for i := range f.nums.rows {
+		for _, num := range f.nums.row(i) {
+			if !holds(num) {
+				continue
+			}
+			if n == len(buf) {
+				out.AddMany(buf[:])
+				n = 0
+			}
+			buf[n] = f.nums.object(i)
+			n++
+			break
+		}
+	}
+	out.AddMany(buf[:n])
+	return out
+}
+
+func (v *view) terms(q *search.Terms, sp *space) (op, error) {
+	if q.Field == indexField {
+		return v.index(sp, q.Boost, func(name string) bool {
+			return slices.ContainsFunc(q.Values, func(w search.Value) bool { return w.Text == name })
+		}), nil
+	}
+	out := roaring.New()
+	for _, f := range v.families(sp, q.Field) {
+		if !f.field.Family.Numeric() {
+			for _, value := range q.Values {
+				if p := f.posting(value.Text); p != nil {
+					p.into(out)
+				}
+			}
+			continue
+		}
+		points := map[float64]bool{}
+		for _, value := range q.Values {
+			low, high, ok := v.point(f, value)
+			switch {
+			case ok && low == high:
+				points[low] = true
+			case ok:
+				out.Or(f.between(low, high))
+			}
+		}
+		if len(points) > 0 {
+			out.Or(f.where(func(n float64) bool { return points[n] }))
+		}
+	}
+	return &constant{out, float32(q.Boost)}, nil
+}
+
+func (v *view) rangeClause(q *search.Range, sp *space) (op, error) {
+	out := roaring.New()
+	var failed error
+	strings := false
+	for _, f := range v.families(sp, q.Field) {
+		if !f.field.Family.Numeric() {
+			strings = true
+			f.spanned(q, out)
+			continue
+		}
+		b, err := v.bounds(f, q)
+		if err != nil {
+			failed = err
+			continue
+		}
+		out.Or(f.where(b.holds))
+	}
+	if failed != nil && !strings {
+		return nil, problem.Field(problem.Invalid, q.Path, "range on %s: %s", q.Field, failed)
+	}
+	return &constant{out, float32(q.Boost)}, nil
+}
+
+// spanned adds the objects with a term between the bounds, in byte order.
+func (f *family) spanned(q *search.Range, out *roaring.Bitmap) {
+	for _, ord := range f.dict.order() {
+		t := f.dict.terms[ord]
+		if q.GT != nil && t <= q.GT.Text || q.GTE != nil && t < q.GTE.Text {
+			continue
+		}
+		if q.LT != nil && t >= q.LT.Text || q.LTE != nil && t > q.LTE.Text {
+			break
+		}
+		f.post[ord].into(out)
+	}
+}
+
+// bounds are those of a range in numbers.
+type bounds struct {
+	low, high         float64
+	hasLow, hasHigh   bool
+	openLow, openHigh bool
+}
+
+func (b *bounds) holds(n float64) bool {
+	if b.hasLow && (n < b.low || b.openLow && n == b.low) {
+		return false
+	}
+	return !b.hasHigh || n < b.high || !b.openHigh && n == b.high
+}
+
+// bounds reads the bounds of a range for a numeric family. Of gt and gte, if
+// both are given, the narrower one counts; so of lt and lte.
+func (v *view) bounds(f *family, q *search.Range) (*bounds, error) {
+	read, err := v.reader(f, q)
+	if err != nil {
+		return nil, err
+	}
+	b := &bounds{}
+	for _, in := range []struct {
+		value    *search.Value
+		up, open bool
+	}{{q.GT, true, true}, {q.GTE, false, false}} {
+		if in.value == nil {
+			continue
+		}
+		n, err := read(*in.value, in.up)
+		if err != nil {
+			return nil, err
+		}
+		if !b.hasLow || n > b.low {
+			b.low, b.hasLow, b.openLow = n, true, in.open
+		}
+	}
+	for _, in := range []struct {
+		value    *search.Value
+		up, open bool
+	}{{q.LT, false, true}, {q.LTE, true, false}} {
+		if in.value == nil {
+			continue
+		}
+		n, err := read(*in.value, in.up)
+		if err != nil {
+			return nil, err
+		}
+		if !b.hasHigh || n < b.high {
+			b.high, b.hasHigh, b.openHigh = n, true, in.open
+		}
+	}
+	return b, nil
+}
+
+// reader gives how the bounds of a range are read for a family. up is for
+// dates: parts that are not given take their last value.
+func (v *view) reader(f *family, q *search.Range) (func(value search.Value, up bool) (float64, error), error) {
+	if f.field.Family != mapping.Date {
+		return func(value search.Value, _ bool) (float64, error) {
+			if n, _, ok := v.point(f, value); ok {
+				return n, nil
+			}
+			return 0, problem.New(problem.Invalid, "%q is no number", value.Text)
+		}, nil
+	}
+	format, loc := f.field.Format, time.UTC
+	var err error
+	if q.Format != "" {
+		if format, err = dates.Parse(q.Format); err != nil {
+			return nil, err
+		}
+	}
+	if q.TimeZone != "" {
+		if loc, err = dates.ParseZone(q.TimeZone); err != nil {
+			return nil, err
+		}
+	}
+	return func(value search.Value, up bool) (float64, error) { return v.date(format, value, loc, up) }, nil
+}

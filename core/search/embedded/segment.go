@@ -1,0 +1,184 @@
+package embedded
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// segment is the searchable form of documents. Numbers of documents and of
+// nested objects only grow; deleted ones leave the live bitmaps. One writer at
+// a time changes it under mu, readers hold mu for reading.
+type segment struct {
+	mu       sync.RWMutex
+	spaces   []*space // by ID of the mapping's space; nil where nothing is yet
+	families []*family
+	byPath   map[pathKey][]*family
+	refs     []int64 // by document number
+	dead     int     // deleted documents
+}
+
+type pathKey struct {
+	space int // ID
+	path  string
+}
+
+// space is one space of numbers: the documents, or the objects of one nested
+// path.
+type space struct {
+	of     *mapping.Space
+	parent *space
+	kids   []*space
+	n      uint32          // objects so far
+	live   *roaring.Bitmap // objects that are not deleted
+	up     []uint32        // number of the object around each object
+	first  []uint32        // first object of each outer object, as far as there are any
+}
+
+func newSegment() *segment {
+	s := &segment{byPath: map[pathKey][]*family{}}
+	s.spaces = []*space{{of: &mapping.Space{}, live: roaring.New()}}
+	return s
+}
+
+func (s *segment) root() *space { return s.spaces[0] }
+
+// spaceOf gives the segment's side of a space, made if need be.
+func (s *segment) spaceOf(m *mapping.Space) *space {
+	for len(s.spaces) <= m.ID {
+		s.spaces = append(s.spaces, nil)
+	}
+	if sp := s.spaces[m.ID]; sp != nil {
+		return sp
+	}
+	sp := &space{of: m, live: roaring.New(), parent: s.spaceOf(m.Parent)}
+	sp.parent.kids = append(sp.parent.kids, sp)
+	s.spaces[m.ID] = sp
+	return sp
+}
+
+// inside gives the spaces of a nested path that lie inside outer. There may be
+// several, because content types may nest the same path below different ones.
+func (s *segment) inside(outer *space, path string) []*space {
+	var out []*space
+	for _, sp := range s.spaces {
+		if sp != nil && sp.of.Path == path && sp.within(outer) {
+			out = append(out, sp)
+		}
+	}
+	return out
+}
+
+// within tells whether the space lies inside outer, at any depth.
+func (sp *space) within(outer *space) bool {
+	for p := sp.parent; p != nil; p = p.parent {
+		if p == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// add gives a new object of the space its number.
+func (sp *space) add(outer uint32) uint32 {
+	object := sp.n
+	sp.n++
+	sp.live.Add(object)
+	if sp.parent != nil {
+		for len(sp.first) <= int(outer) {
+			sp.first = append(sp.first, object)
+		}
+		sp.up = append(sp.up, outer)
+	}
+	return object
+}
+
+// down gives the range of the objects inside an outer object.
+func (sp *space) down(outer uint32) (from, to uint32) {
+	i := int(outer)
+	if i >= len(sp.first) {
+		return sp.n, sp.n
+	}
+	if i+1 == len(sp.first) {
+		return sp.first[i], sp.n
+	}
+	return sp.first[i], sp.first[i+1]
+}
+
+// family gives the segment's side of a field, made if need be.
+func (s *segment) family(f *mapping.Field) *family {
+	for len(s.families) <= f.ID {
+		s.families = append(s.families, nil)
+	}
+	if fam := s.families[f.ID]; fam != nil {
+		return fam
+	}
+	fam := newFamily(f)
+	s.put(fam)
+	return fam
+}
+
+func (s *segment) put(fam *family) {
+	f := fam.field
+	for len(s.families) <= f.ID {
+		s.families = append(s.families, nil)
+	}
+	s.families[f.ID] = fam
+	key := pathKey{f.Space.ID, f.Path}
+	s.byPath[key] = append(s.byPath[key], fam)
+}
+
+// find gives the number of a live document.
+func (s *segment) find(key search.Key) (uint32, bool) {
+	ids := s.byPath[pathKey{0, mapping.IDField}]
+	types := s.byPath[pathKey{0, mapping.TypeField}]
+	if len(ids) == 0 || len(types) == 0 {
+		return 0, false
+	}
+	p := ids[0].posting(key.OUUID)
+	ord, ok := types[0].dict.find(key.Type)
+	if p == nil || !ok {
+		return 0, false
+	}
+	found, number := false, uint32(0)
+	p.each(func(doc uint32, _ uint16) {
+		if s.root().live.Contains(doc) && types[0].ords.get(doc)[0] == ord {
+			found, number = true, doc
+		}
+	})
+	return number, found
+}
+
+// key gives the key of a document.
+func (s *segment) key(doc uint32) search.Key {
+	get := func(name string) string {
+		f := s.byPath[pathKey{0, name}][0]
+		return strings.Clone(f.dict.terms[f.ords.get(doc)[0]])
+	}
+	return search.Key{Type: get(mapping.TypeField), OUUID: get(mapping.IDField)}
+}
+
+// remove deletes a document and its nested objects.
+func (s *segment) remove(doc uint32) {
+	s.dead++
+	s.drop(s.root(), doc)
+}
+
+func (s *segment) drop(sp *space, object uint32) {
+	sp.live.Remove(object)
+	for _, f := range s.families {
+		if f != nil && f.field.Space.ID == sp.of.ID {
+			f.remove(object)
+		}
+	}
+	for _, kid := range sp.kids {
+		from, to := kid.down(object)
+		for o := from; o < to; o++ {
+			s.drop(kid, o)
+		}
+	}
+}

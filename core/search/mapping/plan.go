@@ -1,0 +1,287 @@
+package mapping
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/analysis"
+	"github.com/quoin-cms/quoin/core/search/dates"
+)
+
+// Plan says what becomes of each path of a document. It learns paths that are
+// not mapped. It is not safe for concurrent use.
+type Plan struct {
+	reg      *Registry
+	set      *analysis.Set
+	standard *analysis.Analyzer
+	iso      *dates.Format
+	settings search.Settings
+	types    map[string]*node
+	nodes    int
+	typeOf   *Field
+	id       *Field
+	all      *Field
+}
+
+// node is one path of a content type.
+type node struct {
+	path   string
+	space  *Space // of scalars here
+	nested *Space // of objects here, if they are nested
+	kids   map[string]*node
+
+	kind   search.Kind // "" until mapped
+	leaves []leaf      // what a scalar becomes, if mapped
+	// What scalars become that are not mapped, by their JSON type.
+	text, whole, fraction, flag, date []leaf
+}
+
+// leaf is one field that a scalar goes to.
+type leaf struct {
+	field       *Field
+	up          int // how many nested levels above the scalar
+	ignoreAbove int
+}
+
+// NewPlan makes the plan of the settings. Unknown kinds, analyzers or formats
+// are problem.Invalid.
+func NewPlan(reg *Registry, set *analysis.Set, s search.Settings) (*Plan, error) {
+	standard, err := set.Get("")
+	if err != nil {
+		return nil, err
+	}
+	iso, err := dates.Parse("")
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{reg: reg, set: set, standard: standard, iso: iso, settings: s, types: map[string]*node{}}
+	root := reg.Spaces[0]
+	p.typeOf = reg.field(Field{Space: root, Path: TypeField, Family: Keyword})
+	p.id = reg.field(Field{Space: root, Path: IDField, Family: Keyword})
+	if !s.NoAll {
+		p.all = reg.field(Field{Space: root, Path: AllField, Family: Text, Analyzer: standard, Search: standard})
+	}
+	for name, fields := range s.Types {
+		if err := p.mapType(name, fields); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Plan) mapType(name string, fields []search.Field) error {
+	root := &node{space: p.reg.Spaces[0]}
+	p.types[name] = root
+	// Outer objects come first, so that nested ones are known when their
+	// fields are placed.
+	sorted := slices.Clone(fields)
+	slices.SortStableFunc(sorted, func(a, b search.Field) int { return strings.Count(a.Path, ".") - strings.Count(b.Path, ".") })
+	for _, f := range sorted {
+		if err := p.mapField(root, name, f); err != nil {
+			return err
+		}
+	}
+	for _, f := range sorted {
+		if len(f.CopyTo) > 0 {
+			p.copyTo(root, f)
+		}
+	}
+	return nil
+}
+
+func (p *Plan) mapField(root *node, typeName string, f search.Field) error {
+	where := "types." + typeName + "." + f.Path
+	n := p.at(root, f.Path)
+	if f.Path == "" || n == nil {
+		return problem.Field(problem.Invalid, where, "the path is empty, too long or one of too many")
+	}
+	kind, known := search.KindOf(string(f.Kind))
+	if !known {
+		return problem.Field(problem.Invalid, where, "the kind %q is not known", f.Kind)
+	}
+	n.kind = kind
+	if f.NoIndex && kind != search.KindNested && kind != search.KindObject {
+		n.kind = search.KindStored
+		return nil
+	}
+	if kind == search.KindNested {
+		n.nested = p.reg.space(n.space, f.Path)
+		return nil
+	}
+	leaves, err := p.leavesOf(n, f.Path, kind, f)
+	if err != nil {
+		return problem.Field(problem.Invalid, where, "%s", problem.From(err).Detail)
+	}
+	n.leaves = leaves
+	if kind == search.KindText || kind == search.KindKeyword || kind == search.KindSearchAsType {
+		n.leaves = p.withAll(n, n.leaves)
+	}
+	for _, sub := range f.Fields {
+		subKind, known := search.KindOf(string(sub.Kind))
+		if !known {
+			return problem.Field(problem.Invalid, where+"."+sub.Path, "the kind %q is not known", sub.Kind)
+		}
+		more, err := p.leavesOf(n, f.Path+"."+sub.Path, subKind, sub)
+		if err != nil {
+			return problem.Field(problem.Invalid, where+"."+sub.Path, "%s", problem.From(err).Detail)
+		}
+		n.leaves = append(n.leaves, more...)
+	}
+	return nil
+}
+
+// leavesOf gives the fields of a mapped kind.
+func (p *Plan) leavesOf(n *node, path string, kind search.Kind, f search.Field) ([]leaf, error) {
+	above := f.IgnoreAbove
+	if above <= 0 {
+		above = 8191
+	}
+	switch kind {
+	case search.KindText, search.KindSearchAsType, search.KindCompletion:
+		return p.textLeaves(n, path, kind, f)
+	case search.KindKeyword:
+		return p.one(Field{Space: n.space, Path: path, Family: Keyword}, above), nil
+	case search.KindLong:
+		return p.one(Field{Space: n.space, Path: path, Family: Long}, 0), nil
+	case search.KindDouble:
+		return p.one(Field{Space: n.space, Path: path, Family: Double}, 0), nil
+	case search.KindBoolean:
+		return p.one(Field{Space: n.space, Path: path, Family: Boolean}, 0), nil
+	case search.KindDate:
+		format, err := dates.Parse(f.Format)
+		if err != nil {
+			return nil, problem.New(problem.Invalid, "%s", err)
+		}
+		return p.one(Field{Space: n.space, Path: path, Family: Date, Format: format}, 0), nil
+	}
+	return nil, nil
+}
+
+func (p *Plan) textLeaves(n *node, path string, kind search.Kind, f search.Field) ([]leaf, error) {
+	name := f.Analyzer
+	if name == "" && kind == search.KindCompletion {
+		name = "simple"
+	}
+	index, err := p.set.Get(name)
+	if err != nil {
+		return nil, err
+	}
+	find := index
+	if f.SearchAnalyzer != "" {
+		if find, err = p.set.Get(f.SearchAnalyzer); err != nil {
+			return nil, err
+		}
+	}
+	out := p.one(Field{Space: n.space, Path: path, Family: Text, Analyzer: index, Search: find}, 0)
+	if kind == search.KindSearchAsType {
+		for size, suffix := range map[int]string{2: "._2gram", 3: "._3gram"} {
+			out = append(out, p.one(Field{Space: n.space, Path: path + suffix, Family: Text,
+				Analyzer: p.set.Shingled(index, size), Search: p.set.Shingled(find, size)}, 0)...)
+		}
+	}
+	return out, nil
+}
+
+func (p *Plan) one(f Field, ignoreAbove int) []leaf {
+	if field := p.reg.field(f); field != nil {
+		return []leaf{{field: field, ignoreAbove: ignoreAbove}}
+	}
+	return nil
+}
+
+// withAll adds _all to the leaves of a text or keyword, except for the
+// system's own fields.
+func (p *Plan) withAll(n *node, leaves []leaf) []leaf {
+	if p.all == nil || strings.HasPrefix(n.path, "_") {
+		return leaves
+	}
+	return append(leaves, leaf{field: p.all, up: levels(n.space, p.all.Space)})
+}
+
+// copyTo adds the targets of a field to its leaves. A target inside a nested
+// object around the field is that object's, any other is the document's.
+func (p *Plan) copyTo(root *node, f search.Field) {
+	n := p.at(root, f.Path)
+	for _, path := range f.CopyTo {
+		if path == AllField && p.all != nil || n == nil {
+			continue
+		}
+		target := p.at(root, path)
+		if target == nil {
+			continue
+		}
+		leaves := target.leaves
+		if target.kind == "" {
+			leaves = p.one(Field{Space: target.space, Path: path, Family: Text, Analyzer: p.standard, Search: p.standard}, 0)
+		}
+		for _, l := range leaves {
+			if l.field == p.all {
+				continue
+			}
+			if !around(l.field.Space, n.space) {
+				moved := *l.field
+				moved.Space = p.reg.Spaces[0]
+				if l.field = p.reg.field(moved); l.field == nil {
+					continue
+				}
+			}
+			l.up = levels(n.space, l.field.Space)
+			n.leaves = append(n.leaves, l)
+		}
+	}
+}
+
+func around(outer, inner *Space) bool {
+	for s := inner; s != nil; s = s.Parent {
+		if s == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// levels counts the steps from a space up to one around it.
+func levels(from, to *Space) int {
+	n := 0
+	for s := from; s != nil && s != to; s = s.Parent {
+		n++
+	}
+	return n
+}
+
+// at gives the node of a dotted path; nil if there are too many nodes.
+func (p *Plan) at(root *node, path string) *node {
+	n := root
+	for part := range strings.SplitSeq(path, ".") {
+		if n = p.kid(n, part); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// kid gives the node of a key under n, made if need be.
+func (p *Plan) kid(n *node, key string) *node {
+	if k := n.kids[key]; k != nil {
+		return k
+	}
+	if p.nodes >= maxNodes || len(n.path)+len(key) >= maxPath {
+		p.reg.Full = true
+		return nil
+	}
+	p.nodes++
+	k := &node{path: strings.Clone(key), space: n.space}
+	if n.path != "" {
+		k.path = n.path + "." + key
+	}
+	if n.nested != nil {
+		k.space = n.nested
+	}
+	if n.kids == nil {
+		n.kids = map[string]*node{}
+	}
+	n.kids[strings.Clone(key)] = k
+	return k
+}
