@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/quoin-cms/quoin/config"
+	"github.com/quoin-cms/quoin/core/cli"
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/modules"
+)
+
+const (
+	childVariable = "QUOIN_TEST_CHILD"
+	password      = "correct horse battery staple"
+)
+
+// TestMain lets the test binary be the program itself, with one module more
+// that writes down which events reached it.
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	cli.Main(cli.Program{Modules: append(modules.All(), witness()), Defaults: config.Defaults, Samples: config.Samples, Version: "test"})
+}
+
+var insertSeen = db.SQL(`INSERT INTO witness_seen (subject, n) VALUES (?, ?)`)
+
+// witness subscribes durably, and transactionally: an event that took effect
+// twice would break its primary key.
+func witness() module.Spec {
+	table := &fstest.MapFile{Data: []byte("CREATE TABLE witness_seen (subject text NOT NULL, n bigint NOT NULL, PRIMARY KEY (subject, n));")}
+	return module.Spec{
+		Name: "witness", Summary: "Writes down which events reached it.",
+		Migrations: fstest.MapFS{"sqlite/001_init.tx.up.sql": table, "postgres/001_init.tx.up.sql": table},
+		Wiring: func() fx.Option {
+			return module.Subscribe(func(d *db.DB) []event.Subscription {
+				return []event.Subscription{{Name: "witness", Patterns: []string{"content.finalize"}, Transactional: true, Handle: func(ctx context.Context, events []event.Event) error {
+					for _, ev := range events {
+						var data struct {
+							Raw struct{ N int64 } `json:"raw_data"`
+						}
+						if err := json.Unmarshal(ev.Data, &data); err != nil {
+							return err
+						}
+						if err := d.Queue(ctx, insertSeen, ev.Subject, data.Raw.N); err != nil {
+							return err
+						}
+					}
+					return nil
+				}}}
+			})
+		},
+	}
+}
+
+// server is the program in a process of its own.
+type server struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	base  string
+	token string
+	log   *bytes.Buffer
+	done  chan struct{}
+}
+
+// start runs `quoin serve` with the variables and waits until it is ready.
+func start(t *testing.T, vars ...string) *server {
+	t.Helper()
+	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
+	s.cmd = exec.Command(os.Args[0], "serve")
+	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ready := make(chan string, 1)
+	go s.read(stderr, ready)
+	t.Cleanup(s.kill)
+	select {
+	case addr := <-ready:
+		s.base = "http://" + addr
+	case <-s.done:
+		t.Fatalf("the server did not start:\n%s", s.log)
+	case <-time.After(time.Minute):
+		t.Fatalf("the server was not ready within a minute:\n%s", s.log)
+	}
+	return s
+}
+
+// read follows the log until the process ends.
+func (s *server) read(r io.Reader, ready chan<- string) {
+	defer close(s.done)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ Msg, Level, Listen string }
+		_ = json.Unmarshal(lines.Bytes(), &line)
+		if line.Msg == "ready" {
+			ready <- line.Listen
+		}
+		if line.Level != "INFO" {
+			s.log.Write(append(lines.Bytes(), '\n'))
+		}
+	}
+	_ = s.cmd.Wait()
+}
+
+// kill is kill -9, and waits for the end.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+}
+
+func (s *server) login() {
+	s.t.Helper()
+	_, body := s.must(http.MethodPost, "/auth-token", fmt.Sprintf(`{"username":"admin","password":%q}`, password))
+	var answer struct{ AuthToken string }
+	if err := json.Unmarshal(body, &answer); err != nil || answer.AuthToken == "" {
+		s.t.Fatalf("no token: %s", body)
+	}
+	s.token = answer.AuthToken
+}
+
+// call makes a request; the error is one of the connection.
+func (s *server) call(method, path, body string) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-Auth-Token", s.token)
+	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a test of the whole program is an ordinary client
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, answer, err
+}
+
+// must is call for what has to succeed.
+func (s *server) must(method, path, body string) (int, []byte) {
+	s.t.Helper()
+	status, answer, err := s.call(method, path, body)
+	if err != nil || status != http.StatusOK {
+		s.t.Fatalf("%s %s: %d %v %s\n%s", method, path, status, err, answer, s.log)
+	}
+	return status, answer
+}
