@@ -4,11 +4,13 @@ package modules
 import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/modules/content"
+	"github.com/quoin-cms/quoin/modules/user"
 )
 
 // All lists every module, in the order in which they are set up.
 func All() []module.Spec {
 	return []module.Spec{
+		user.Spec(),
 		content.Spec(),
 	}
 }
