@@ -50,7 +50,7 @@ func (a *Admin) contentTypeNames(ctx context.Context) ([]string, error) {
 	}
 	names := []string{}
 	for _, ct := range cat.sortedTypes {
-		if ct.Active && !ct.Deleted && ct.env != nil && ct.env.managed {
+		if ct.usable() {
 			names = append(names, ct.Name)
 		}
 	}

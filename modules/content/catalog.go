@@ -20,6 +20,7 @@ import (
 var (
 	environmentName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,99}$`)
 	contentTypeName = regexp.MustCompile(`^[a-z_][a-z0-9_-]{0,99}$`)
+	aliasName       = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9._-]{0,99}$`)
 )
 
 // The kinds of configuration entities that have a meaning here; others are
@@ -41,6 +42,14 @@ type contentType struct {
 	rights   auth.ContentRights
 	env      *environment // the default one; nil when it does not exist
 	suffix   []byte       // `"_contenttype":"page",`, ready to be written
+
+	restricted []schema.FieldInfo // fields with a minimum role
+	circles    string             // path of the field that holds circles, or empty
+}
+
+// usable reports whether there can be documents of the type.
+func (ct *contentType) usable() bool {
+	return ct.Active && !ct.Deleted && ct.env != nil && ct.env.managed
 }
 
 // environment is a place to publish to.
@@ -70,6 +79,7 @@ type catalog struct {
 	envs        map[string]*environment
 	envsByID    map[int64]*environment
 	aliases     []managedAlias
+	forms       map[string]*schema.Field
 	analyzers   map[string][]byte
 	filters     map[string][]byte
 	sortedTypes []*contentType
@@ -122,9 +132,8 @@ func (c *catalogs) reload(ctx context.Context, force bool) (*catalog, error) {
 func (c *catalogs) build(all []entity) *catalog {
 	cat := &catalog{
 		types: map[string]*contentType{}, typesByID: map[int64]*contentType{}, envs: map[string]*environment{}, envsByID: map[int64]*environment{},
-		analyzers: map[string][]byte{}, filters: map[string][]byte{},
+		analyzers: map[string][]byte{}, filters: map[string][]byte{}, forms: map[string]*schema.Field{},
 	}
-	forms := map[string]*schema.Field{}
 	for _, e := range all {
 		switch e.Kind {
 		case kindEnvironment:
@@ -139,7 +148,7 @@ func (c *catalogs) build(all []entity) *catalog {
 			cat.filters[e.Name] = property(e.Export, "options")
 		case kindForm:
 			if f, err := schema.ParseForm(e.Export); err == nil {
-				forms[e.Name] = f.Root
+				cat.forms[e.Name] = f.Root
 			} else {
 				c.log.Warn("form left out", "name", e.Name, "error", err)
 			}
@@ -148,15 +157,15 @@ func (c *catalogs) build(all []entity) *catalog {
 	slices.SortFunc(cat.sortedEnvs, func(a, b *environment) int { return a.order - b.order })
 	for _, e := range all {
 		if e.Kind == kindContentType {
-			c.addType(cat, e, forms)
+			c.addType(cat, e)
 		}
 	}
 	slices.SortFunc(cat.sortedTypes, func(a, b *contentType) int { return strings.Compare(a.Name, b.Name) })
 	return cat
 }
 
-func (c *catalogs) addType(cat *catalog, e entity, forms map[string]*schema.Field) {
-	ct, err := compileType(e.Export, forms)
+func (c *catalogs) addType(cat *catalog, e entity) {
+	ct, err := compileType(e.Export, cat.forms)
 	if err != nil {
 		c.log.Warn("content type left out", "name", e.Name, "error", err)
 		return
@@ -174,18 +183,29 @@ func compileType(export []byte, forms map[string]*schema.Field) (*contentType, e
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := schema.Compile(parsed, func(name string) (*schema.Field, bool) { f, ok := forms[name]; return f, ok })
+	compiled, err := schema.Compile(parsed, formsOf(forms))
 	if err != nil {
 		return nil, err
 	}
 	ct := &contentType{ContentType: parsed, compiled: compiled, rights: auth.ContentRights{Type: parsed.Name, Roles: map[string]string{}}}
 	ct.suffix = append(rawjson.AppendString([]byte(`"_contenttype":`), parsed.Name), ',')
-	return ct, rawjson.Members(property(export, "roles"), func(right string, role []byte) error {
-		if name, ok := rawjson.String(role); ok {
-			ct.rights.Roles[right] = name
+	ct.circles = parsed.Fields["circles"]
+	for _, f := range compiled.Fields() {
+		if len(f.Roles) > 0 {
+			ct.restricted = append(ct.restricted, f)
 		}
-		return nil
-	})
+	}
+	roles := property(export, "roles")
+	for it := rawjson.Iterate(roles); rawjson.KindOf(roles) == rawjson.Map && it.Next(); {
+		if name, ok := rawjson.String(it.Value()); ok {
+			ct.rights.Roles[string(it.Key())] = name
+		}
+	}
+	return ct, nil
+}
+
+func formsOf(forms map[string]*schema.Field) func(string) (*schema.Field, bool) {
+	return func(name string) (*schema.Field, bool) { f, ok := forms[name]; return f, ok }
 }
 
 func (c *catalogs) environment(e entity) *environment {

@@ -6,7 +6,6 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
-	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 // Create starts a new document as a draft (POST create, draft). An ouuid that
@@ -28,12 +27,15 @@ func (s *Service) Create(ctx context.Context, typeName, ouuid string, raw []byte
 	} else if err := checkOUUID(ouuid); err != nil {
 		return nil, err
 	}
+	if data, err = s.compose(ctx, ct, nil, false, ct.compiled.Stored(data)); err != nil {
+		return nil, err
+	}
 	found := ct.compiled.ValidateDraft(data)
 	if len(found.Errors) > 0 {
 		return nil, invalid(found.Errors)
 	}
 	r := s.draft(ctx, ct, ouuid, data)
-	err = retry("", func() error {
+	err = s.retry(ctx, ct.id, ouuid, func() error {
 		head, err := s.store.newest(ctx, ct.id, ouuid)
 		if err != nil {
 			return err
@@ -41,17 +43,12 @@ func (s *Service) Create(ctx context.Context, typeName, ouuid string, raw []byte
 		if head != nil && !head.Deleted {
 			return problem.New(problem.Conflict, "there is a document %s:%s already", ct.Name, ouuid).WithCode("duplicate_ouuid")
 		}
-		return s.db().InTx(ctx, func(ctx context.Context) error {
-			if head != nil {
-				r.Number = head.Number + 1
-				if err := s.store.setDeleted(ctx, ct.id, ouuid, false); err != nil {
-					return err
-				}
-			}
-			return s.store.insert(ctx, r)
-		})
+		return s.add(ctx, head, r)
 	})
-	return &Outcome{Type: ct.Name, OUUID: ouuid, RevisionID: r.ID, Created: true, Warnings: found.Warnings, etag: r.etag()}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Outcome{Type: ct.Name, OUUID: ouuid, RevisionID: r.ID, Created: true, Warnings: found.Warnings, etag: r.etag()}, nil
 }
 
 // Draft starts a new draft of an existing document, from the body alone or
@@ -69,8 +66,9 @@ func (s *Service) Draft(ctx context.Context, w Write) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	body = ct.compiled.Stored(body)
 	o := &Outcome{Type: ct.Name, OUUID: w.OUUID}
-	err = retry(w.IfMatch, func() error {
+	err = s.retry(ctx, ct.id, w.OUUID, func() error {
 		head, err := s.alive(ctx, ct, w.OUUID)
 		if err != nil {
 			return err
@@ -81,13 +79,9 @@ func (s *Service) Draft(ctx context.Context, w Write) (*Outcome, error) {
 		if head.Draft && !head.Failed {
 			return s.draftExists(ctx, head)
 		}
-		data := body
-		if w.Merge {
-			base, err := s.base(ctx, head)
-			if err != nil {
-				return err
-			}
-			data = rawjson.Merge(nil, base, body)
+		data, err := s.compose(ctx, ct, head, w.Merge, body)
+		if err != nil {
+			return err
 		}
 		found := ct.compiled.ValidateDraft(data)
 		if len(found.Errors) > 0 {
@@ -98,17 +92,22 @@ func (s *Service) Draft(ctx context.Context, w Write) (*Outcome, error) {
 			r.ID, r.Edits = head.ID, head.Edits
 			err = s.store.edit(ctx, r)
 		} else {
-			r.Number = head.Number + 1
-			err = s.db().InTx(ctx, func(ctx context.Context) error { return s.store.insert(ctx, r) })
+			err = s.add(ctx, head, r)
 		}
 		o.RevisionID, o.Warnings, o.etag = r.ID, found.Warnings, r.etag()
 		return err
 	})
-	return o, err
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
 }
 
 // alive gives the newest revision of a document that exists.
 func (s *Service) alive(ctx context.Context, ct *contentType, ouuid string) (*revision, error) {
+	if err := checkOUUID(ouuid); err != nil {
+		return nil, err
+	}
 	head, err := s.store.newest(ctx, ct.id, ouuid)
 	if err == nil && (head == nil || head.Deleted) {
 		err = notFound(ct.Name, ouuid)
@@ -149,6 +148,9 @@ func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refre
 	case r.lockedFor(who(ctx), s.now()):
 		return nil, s.draftExists(ctx, r)
 	}
+	if err := ct.inCircle(ctx, r.Raw); err != nil {
+		return nil, err
+	}
 	found := ct.compiled.Validate(r.Raw)
 	if len(found.Errors) > 0 {
 		return nil, invalid(found.Errors)
@@ -160,12 +162,18 @@ func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refre
 		if err := s.store.finalize(ctx, r); err != nil {
 			return err
 		}
+		if r.Number > 1 { // the draft may stand on a document in the trash
+			if err := s.store.setDeleted(ctx, ct.id, r.OUUID, false); err != nil {
+				return err
+			}
+		}
 		return s.published(ctx, ct, r)
 	})
 	if err != nil {
 		return nil, err
 	}
-	o.Warnings = found.Warnings
+	r.Draft = false
+	o.Warnings, o.etag = found.Warnings, r.etag()
 	if refresh {
 		s.refreshed(ctx, o)
 	}
@@ -192,7 +200,13 @@ func (s *Service) Discard(ctx context.Context, typeName string, id int64) (*Outc
 	if r.lockedFor(who(ctx), s.now()) {
 		return nil, s.draftExists(ctx, r)
 	}
-	return &Outcome{Type: ct.Name, OUUID: r.OUUID, RevisionID: r.ID}, s.store.discard(ctx, r)
+	if err := ct.inCircle(ctx, r.Raw); err != nil {
+		return nil, err
+	}
+	if err := s.store.discard(ctx, r); err != nil {
+		return nil, err
+	}
+	return &Outcome{Type: ct.Name, OUUID: r.OUUID, RevisionID: r.ID}, nil
 }
 
 // invalid makes one error of what a validation found.

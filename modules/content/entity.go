@@ -3,13 +3,12 @@ package content
 import (
 	"context"
 	"fmt"
-	"slices"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
@@ -66,14 +65,7 @@ func (e configEntity) Names() []string { return append([]string{e.kind}, e.also.
 
 // List implements port.Entity.
 func (e configEntity) List(ctx context.Context) ([]string, error) {
-	all, _, err := e.s.store.configs(ctx)
-	names := []string{}
-	for _, x := range all {
-		if x.Kind == e.kind {
-			names = append(names, x.Name)
-		}
-	}
-	return names, err
+	return e.s.store.entityNames(ctx, e.kind)
 }
 
 // Get implements port.Entity.
@@ -85,12 +77,19 @@ func (e configEntity) Get(ctx context.Context, name string) ([]byte, error) {
 	return x.Export, nil
 }
 
-func (e configEntity) find(ctx context.Context, name string) (*entity, error) {
-	x, err := e.s.store.entity(ctx, e.kind, name)
+func (e configEntity) find(ctx context.Context, name string) (x *entity, err error) {
+	if entityName(name) {
+		x, err = e.s.store.entity(ctx, e.kind, name)
+	}
 	if err == nil && x == nil {
 		err = problem.New(problem.NotFound, "there is no %s %q", e.kind, name)
 	}
 	return x, err
+}
+
+// entityName tells whether there can be an entity of that name.
+func entityName(name string) bool {
+	return name != "" && len(name) <= 255 && utf8.ValidString(name) && !strings.ContainsAny(name, "/\x00")
 }
 
 // Put implements port.Entity. The export's bytes are kept as they are; only
@@ -105,6 +104,13 @@ func (e configEntity) Put(ctx context.Context, name string, export []byte) (stri
 	} else if name != found {
 		return "", problem.Field(problem.Invalid, "properties."+e.key, "is %q, but the path says %q", found, name)
 	}
+	cat, err := e.s.types.get(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := e.compiles(cat, name, export); err != nil {
+		return "", err
+	}
 	x := &entity{Kind: e.kind, Name: name, Export: rawjson.Compact(nil, export)}
 	err = e.s.db().InTx(ctx, func(ctx context.Context) error {
 		old, err := e.s.store.entity(ctx, e.kind, name)
@@ -118,7 +124,7 @@ func (e configEntity) Put(ctx context.Context, name string, export []byte) (stri
 				return nil
 			}
 		}
-		return e.save(ctx, x, old == nil)
+		return e.save(ctx, cat, x, old == nil)
 	})
 	if err != nil {
 		return "", err
@@ -128,24 +134,22 @@ func (e configEntity) Put(ctx context.Context, name string, export []byte) (stri
 }
 
 // save writes the entity and emits what follows from it.
-func (e configEntity) save(ctx context.Context, x *entity, isNew bool) error {
+func (e configEntity) save(ctx context.Context, cat *catalog, x *entity, isNew bool) error {
 	now := e.s.now()
-	if e.kind == kindEnvironment && isNew {
+	newIndex := isNew && e.kind == kindEnvironment && string(property(x.Export, "managed")) != "false"
+	if newIndex {
 		x.State = e.s.newIndex(x.Name, now)
 	}
-	var change func(context.Context) error
-	if e.kind == kindManagedAlias {
-		change = e.s.aliasMembers(x)
+	given := property(x.Export, "environments")
+	if e.kind == kindManagedAlias && rawjson.KindOf(given) == rawjson.Array {
+		if err := e.s.setMembers(ctx, cat, x, stringsOf(given)); err != nil {
+			return err
+		}
 	}
 	if err := e.s.store.saveEntity(ctx, x, now); err != nil {
 		return err
 	}
-	if change != nil {
-		if err := change(ctx); err != nil {
-			return err
-		}
-	}
-	if e.kind == kindEnvironment && isNew {
+	if newIndex {
 		if err := e.s.emitNewIndex(ctx, x); err != nil {
 			return err
 		}
@@ -159,7 +163,7 @@ func (e configEntity) check(export []byte) (string, error) {
 		return "", err
 	}
 	name, ok := stringProperty(export, e.key)
-	if !ok || name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsAny(name, "/\x00") {
+	if !ok || !entityName(name) {
 		return "", problem.Field(problem.Invalid, "properties."+e.key, "must be a name of 1 to 255 bytes without /")
 	}
 	if class, ok := rawjson.String(value(export, "class")); ok && class != e.class {
@@ -170,38 +174,55 @@ func (e configEntity) check(export []byte) (string, error) {
 		if !environmentName.MatchString(name) {
 			return "", problem.Field(problem.Invalid, "properties.name", "must be lower-case letters, digits, - and _, beginning with a letter")
 		}
+	case kindManagedAlias:
+		if !aliasName.MatchString(name) {
+			return "", problem.Field(problem.Invalid, "properties.name", "must be letters, digits, ., - and _, beginning with a letter")
+		}
 	case kindContentType:
-		return name, e.checkType(export)
-	case kindForm:
-		_, err := schema.ParseForm(export)
-		return name, err
+		if !contentTypeName.MatchString(name) {
+			return "", problem.Field(problem.Invalid, "properties.name", "must be lower-case letters, digits, - and _, beginning with a letter or _")
+		}
 	}
 	return name, nil
 }
 
-// checkType refuses a content type that cannot be compiled.
-func (e configEntity) checkType(export []byte) error {
-	if !contentTypeName.MatchString(mustString(export, "name")) {
-		return problem.Field(problem.Invalid, "properties.name", "must be lower-case letters, digits, - and _, beginning with a letter or _")
-	}
-	ct, err := schema.Parse(export)
-	if err != nil {
+// compiles refuses a content type that cannot be compiled, and a form that
+// would break a content type which pulls it in.
+func (e configEntity) compiles(cat *catalog, name string, export []byte) error {
+	switch e.kind {
+	case kindContentType:
+		_, err := compileType(export, cat.forms)
 		return err
+	case kindForm:
+		f, err := schema.ParseForm(export)
+		if err != nil {
+			return err
+		}
+		forms := maps.Clone(cat.forms)
+		forms[name] = f.Root
+		for _, ct := range cat.sortedTypes {
+			if _, err := schema.Compile(ct.ContentType, formsOf(forms)); err != nil {
+				return problem.Wrap(err, problem.Conflict, "content type %q would not work any more: %s", ct.Name, problem.From(err).Detail)
+			}
+		}
 	}
-	_, err = schema.Compile(ct, func(string) (*schema.Field, bool) { return nil, false })
-	return err
+	return nil
 }
 
 // Delete implements port.Entity. What documents depend on stays.
 func (e configEntity) Delete(ctx context.Context, name string) (string, error) {
+	cat, err := e.s.types.get(ctx)
+	if err != nil {
+		return "", err
+	}
 	var id string
-	err := e.s.db().InTx(ctx, func(ctx context.Context) error {
+	err = e.s.db().InTx(ctx, func(ctx context.Context) error {
 		x, err := e.find(ctx, name)
 		if err != nil {
 			return err
 		}
 		id = strconv.FormatInt(x.ID, 10)
-		if err := e.unused(ctx, x); err != nil {
+		if err := e.unused(ctx, cat, x); err != nil {
 			return err
 		}
 		if err := e.s.store.deleteEntity(ctx, x.ID); err != nil {
@@ -216,7 +237,7 @@ func (e configEntity) Delete(ctx context.Context, name string) (string, error) {
 	return id, err
 }
 
-func (e configEntity) unused(ctx context.Context, x *entity) error {
+func (e configEntity) unused(ctx context.Context, cat *catalog, x *entity) error {
 	switch e.kind {
 	case kindContentType:
 		used, err := e.s.store.used(ctx, x.ID)
@@ -225,12 +246,8 @@ func (e configEntity) unused(ctx context.Context, x *entity) error {
 		}
 		return err
 	case kindEnvironment:
-		cat, err := e.s.types.get(ctx)
-		if err != nil {
-			return err
-		}
 		for _, ct := range cat.sortedTypes {
-			if ct.Environment == x.Name {
+			if ct.Environment == x.Name || ct.env != nil && ct.env.id == x.ID {
 				return problem.New(problem.Conflict, "environment %q is the default one of content type %q", x.Name, ct.Name)
 			}
 		}
@@ -251,53 +268,14 @@ func (s *Service) emitNewIndex(ctx context.Context, x *entity) error {
 	data = append(append(data, `,"index":`...), value(x.State, "index")...)
 	data = rawjson.AppendString(append(data, `,"aliases":[`...), s.types.instance+x.Name)
 	data = append(data, `],"old_index":null,"content_type":null,"ouuid":null,"raw_data":null}`...)
-	return s.bus.Emit(ctx, event.Event{Type: "environment.new_index." + x.Name, Subject: "environment:" + x.Name, Data: data, Actor: who(ctx)})
+	return s.tell(ctx, "environment.new_index."+x.Name, "environment:"+x.Name, data)
 }
 
 // emitConfig tells that the configuration has changed; the index listens.
 func (s *Service) emitConfig(ctx context.Context, x *entity, what string) error {
 	data := rawjson.AppendString([]byte(`{"kind":`), x.Kind)
 	data = append(rawjson.AppendString(append(data, `,"name":`...), x.Name), '}')
-	return s.bus.Emit(ctx, event.Event{Type: "config." + what, Subject: x.Kind + ":" + x.Name, Data: data, Actor: who(ctx)})
-}
-
-// aliasMembers takes the members of a managed alias from the optional property
-// `environments` into its state, and gives what tells of the change.
-func (s *Service) aliasMembers(x *entity) func(context.Context) error {
-	given := property(x.Export, "environments")
-	if rawjson.KindOf(given) != rawjson.Array {
-		return nil
-	}
-	var names []string
-	_ = rawjson.Elements(given, func(_ int, v []byte) error {
-		if name, ok := rawjson.String(v); ok && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-		return nil
-	})
-	before := members(x.State)
-	x.State = append(appendStrings([]byte(`{"environments":`), names), '}')
-	return func(ctx context.Context) error { return s.emitAlias(ctx, x.Name, before, names) }
-}
-
-// emitAlias tells which indexes joined and left a managed alias.
-func (s *Service) emitAlias(ctx context.Context, name string, before, after []string) error {
-	cat, err := s.types.get(ctx)
-	if err != nil {
-		return err
-	}
-	diff := func(a, b []string) []string {
-		var only []string
-		for _, n := range a {
-			if env := cat.envs[n]; env != nil && !slices.Contains(b, n) {
-				only = append(only, env.index)
-			}
-		}
-		return only
-	}
-	data := appendStrings([]byte(`{"actions":{"add":`), diff(after, before))
-	data = append(appendStrings(append(data, `,"remove":`...), diff(before, after)), `}}`...)
-	return s.bus.Emit(ctx, event.Event{Type: "manage_alias.update." + s.types.instance + name, Subject: "managed-alias:" + name, Data: data, Actor: who(ctx)})
+	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, data)
 }
 
 func appendStrings(b []byte, items []string) []byte {
@@ -314,5 +292,3 @@ func appendStrings(b []byte, items []string) []byte {
 func stringProperty(export []byte, name string) (string, bool) {
 	return rawjson.String(property(export, name))
 }
-
-func mustString(export []byte, name string) string { s, _ := stringProperty(export, name); return s }

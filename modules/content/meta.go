@@ -105,10 +105,12 @@ func metaDocuments(s *Service) []web.Operation {
 	return []web.Operation{
 		web.Op(web.Operation{ID: "meta-drafts", Method: http.MethodGet, Path: "/api/meta/drafts", Tag: "Meta", Summary: "Drafts in work, newest first"},
 			func(ctx context.Context, in *struct {
-				Raw   bool `query:"includeRawData"`
-				Limit int  `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+				Raw        bool     `query:"includeRawData"`
+				Limit      int      `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+				Circles    []string `query:"circles,explode" doc:"only documents of one of these circles"`
+				CirclesPHP []string `query:"circles[],explode" doc:"the same, as PHP clients write it"`
 			}) (*web.Reply[[]draftMeta], error) {
-				list, err := s.drafts(ctx, in.Limit, in.Raw)
+				list, err := s.drafts(ctx, in.Limit, in.Raw, slices.Concat(in.Circles, in.CirclesPHP))
 				if err != nil {
 					return nil, err
 				}
@@ -127,11 +129,24 @@ func metaDocuments(s *Service) []web.Operation {
 				}
 				return web.Answer(map[string]map[string]map[string]int64{"info": info})
 			}),
+		web.Op(web.Operation{ID: "meta-alias-attach", Method: http.MethodPost, Path: "/api/meta/alias-attach-environment", Tag: "Meta", Summary: "Put an environment behind a managed alias",
+			Doc: "The alias may be named with or without the instance id. An environment that is there already stays.", Roles: []string{auth.RoleAPI, auth.RoleAdmin}, Errors: []int{404}},
+			func(ctx context.Context, in *struct {
+				Body struct {
+					Environment string `json:"environment" minLength:"1"`
+					Alias       string `json:"alias" minLength:"1"`
+				}
+			}) (*web.Reply[map[string]bool], error) {
+				if err := s.AttachAlias(ctx, in.Body.Alias, in.Body.Environment); err != nil {
+					return nil, err
+				}
+				return web.Answer(map[string]bool{"success": true})
+			}),
 	}
 }
 
 // drafts lists the drafts of the content types that the caller may view.
-func (s *Service) drafts(ctx context.Context, limit int, raw bool) ([]draftMeta, error) {
+func (s *Service) drafts(ctx context.Context, limit int, raw bool, circles []string) ([]draftMeta, error) {
 	id, err := auth.Require(ctx)
 	if err != nil {
 		return nil, err
@@ -140,24 +155,25 @@ func (s *Service) drafts(ctx context.Context, limit int, raw bool) ([]draftMeta,
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.store.list(ctx, selectDrafts, limit)
-	if err != nil {
-		return nil, err
-	}
 	list := []draftMeta{}
-	for _, r := range rows {
+	err = s.store.each(ctx, selectDrafts, nil, func(r *revision) bool {
 		ct := cat.typesByID[r.TypeID]
-		if ct == nil || !ct.rights.Allows(id, auth.View) {
-			continue
+		if ct == nil || !ct.usable() || !ct.rights.Allows(id, auth.View) {
+			return true
+		}
+		of := ct.circlesOf(r.Raw)
+		if len(circles) > 0 && !slices.ContainsFunc(of, func(c string) bool { return slices.Contains(circles, c) }) {
+			return true
 		}
 		at := db.Time(r.CreatedAt).Format(atom)
-		d := draftMeta{ID: r.ID, OUUID: r.OUUID, Type: ct.Name, Circles: []string{}, SaveDate: at, Created: at, By: r.CreatedBy}
+		d := draftMeta{ID: r.ID, OUUID: r.OUUID, Type: ct.Name, Circles: of, SaveDate: at, Created: at, By: r.CreatedBy}
 		if raw {
 			d.RawData = r.Raw
 		}
 		list = append(list, d)
-	}
-	return list, nil
+		return len(list) < limit
+	})
+	return list, err
 }
 
 // documentInfo maps each link to the environments that hold the document and

@@ -65,7 +65,7 @@ type serviceNeeds struct {
 }
 
 func newService(n serviceNeeds) *Service {
-	return &Service{cfg: n.Config, store: store{n.DB}, types: n.Types, bus: n.Bus, refresh: n.Refresh, log: n.Log, now: time.Now}
+	return &Service{cfg: n.Config, store: store{n.DB}, types: n.Types, bus: n.Bus, turns: newTurns(), refresh: n.Refresh, log: n.Log, now: time.Now}
 }
 
 func entities(s *Service) []port.Entity {

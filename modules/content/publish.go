@@ -1,7 +1,10 @@
 package content
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
@@ -19,8 +22,14 @@ func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, 
 	if err != nil {
 		return nil, false, err
 	}
+	if err := ct.inCircle(ctx, r.Raw); err != nil {
+		return nil, false, err
+	}
 	o = &Outcome{Type: ct.Name, OUUID: ouuid, RevisionID: r.ID}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
+		if there, err := s.store.hold(ctx, ct.id, ouuid); err != nil || !there {
+			return cmp.Or(err, notFound(ct.Name, ouuid))
+		}
 		in, err := s.store.publications(ctx, ct.id, ouuid)
 		if err != nil {
 			return err
@@ -28,8 +37,10 @@ func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, 
 		if already = in[env.id] == r.ID; already {
 			return nil
 		}
-		if env == ct.env {
-			return problem.New(problem.Conflict, "%s is the default environment of %s: it holds the newest revision, %d; restore revision %d to bring it back", env.name, ct.Name, in[env.id], r.ID)
+		if env.id == ct.env.id {
+			if err := s.newestOnly(ctx, ct, r); err != nil {
+				return err
+			}
 		}
 		if err := s.store.publish(ctx, r, env.id, db.Micros(s.now()), who(ctx)); err != nil {
 			return err
@@ -40,6 +51,17 @@ func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, 
 		s.refreshed(ctx, o)
 	}
 	return o, already, err
+}
+
+// newestOnly refuses an old revision in the default environment, which holds
+// the newest finalized one. (It can lack it: the default may have changed.)
+func (s *Service) newestOnly(ctx context.Context, ct *contentType, r *revision) error {
+	newest, err := s.store.newestFinal(ctx, ct.id, r.OUUID)
+	if err == nil && newest != nil && newest.ID != r.ID {
+		err = problem.New(problem.Conflict, "%s is the default environment of %s: it holds the newest revision, %d; restore revision %d to bring it back",
+			ct.env.name, ct.Name, newest.ID, r.ID)
+	}
+	return err
 }
 
 func (s *Service) publishTarget(ctx context.Context, typeName, envName string) (*contentType, *environment, error) {
@@ -57,16 +79,30 @@ func (s *Service) publishTarget(ctx context.Context, typeName, envName string) (
 	if env.snapshot {
 		return nil, nil, problem.New(problem.Conflict, "environment %q is a snapshot and cannot be changed", envName)
 	}
-	if role, ok := stringProperty(env.export, "rolePublish"); ok && role != "not-defined" {
+	return ct, env, env.mayPublish(ctx)
+}
+
+// mayPublish checks the role and the circles that an environment asks of
+// whoever publishes to it.
+func (env *environment) mayPublish(ctx context.Context) error {
+	if role, _ := stringProperty(env.export, "rolePublish"); role != "" && role != "not-defined" {
 		if err := auth.RequireRoles(ctx, nil, []string{role, auth.RoleSuperAdmin}); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	return ct, env, nil
+	id := auth.From(ctx)
+	circles := stringsOf(property(env.export, "circles"))
+	if len(circles) == 0 || id.Has(auth.RoleAdmin) || slices.ContainsFunc(circles, func(c string) bool { return slices.Contains(id.Circles, c) }) {
+		return nil
+	}
+	return problem.New(problem.Forbidden, "environment %q belongs to circles that you are not in: %s", env.name, strings.Join(circles, ", ")).WithCode("circles")
 }
 
 // publishable gives the revision to publish.
 func (s *Service) publishable(ctx context.Context, ct *contentType, ouuid string, id int64) (*revision, error) {
+	if err := checkOUUID(ouuid); err != nil {
+		return nil, err
+	}
 	var r *revision
 	var err error
 	if id == 0 {
@@ -94,10 +130,14 @@ func (s *Service) Unpublish(ctx context.Context, typeName, ouuid, envName string
 	if err != nil {
 		return false, err
 	}
-	if env == ct.env {
+	if env.id == ct.env.id {
 		return false, problem.New(problem.Conflict, "%s is the default environment of %s: delete the document instead", env.name, ct.Name)
 	}
-	if _, err := s.alive(ctx, ct, ouuid); err != nil {
+	head, err := s.alive(ctx, ct, ouuid)
+	if err != nil {
+		return false, err
+	}
+	if err := ct.inCircle(ctx, head.Raw); err != nil {
 		return false, err
 	}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
@@ -133,22 +173,31 @@ func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, r
 		if head.lockedFor(who(ctx), s.now()) {
 			return s.draftExists(ctx, head)
 		}
-		if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {
+		if err := ct.inCircle(ctx, head.Raw); err != nil {
 			return err
 		}
+		// Unpublishing comes first: a write in another transaction holds the
+		// same row, and its revision must be seen by what follows.
 		if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), who(ctx)); err != nil {
+			return err
+		}
+		if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {
 			return err
 		}
 		return s.emit(ctx, "content.delete", ct, ouuid, ct.env, nil)
 	})
-	if err == nil && refresh {
+	if err != nil {
+		return nil, err
+	}
+	if refresh {
 		s.refreshed(ctx, o)
 	}
-	return o, err
+	return o, nil
 }
 
 // Restore makes the data of an old revision the newest one again, as a new
-// revision. It brings a document back from the trash.
+// revision. It brings a document back from the trash. Data that breaks the
+// content type of today is Unprocessable.
 func (s *Service) Restore(ctx context.Context, typeName, ouuid string, id int64, refresh bool, ifMatch string) (*Outcome, error) {
 	ct, err := s.types.contentType(ctx, typeName)
 	if err != nil {
@@ -164,5 +213,5 @@ func (s *Service) Restore(ctx context.Context, typeName, ouuid string, id int64,
 	if old.OUUID != ouuid {
 		return nil, problem.New(problem.Invalid, "revision %d is not one of %s:%s", id, ct.Name, ouuid)
 	}
-	return s.Index(ctx, Write{Type: typeName, OUUID: ouuid, Raw: old.Raw, Refresh: refresh, IfMatch: ifMatch})
+	return s.Index(ctx, Write{Type: typeName, OUUID: ouuid, Raw: old.Raw, Refresh: refresh, IfMatch: ifMatch, strict: true})
 }

@@ -29,6 +29,9 @@ func (s *Service) Get(ctx context.Context, typeName, ouuid string) (*Document, e
 	if err := ct.rights.Check(ctx, auth.View); err != nil {
 		return nil, err
 	}
+	if err := checkOUUID(ouuid); err != nil {
+		return nil, err
+	}
 	r, err := s.store.head(ctx, ct.id, ouuid)
 	if err != nil {
 		return nil, err
@@ -65,6 +68,9 @@ func (s *Service) Revisions(ctx context.Context, typeName, ouuid string, before 
 		return nil, err
 	}
 	if err := ct.rights.Check(ctx, auth.View); err != nil {
+		return nil, err
+	}
+	if err := checkOUUID(ouuid); err != nil {
 		return nil, err
 	}
 	if before <= 0 {
@@ -122,7 +128,7 @@ func (s *Service) describe(ctx context.Context, ct *contentType, ouuid string, r
 		if r.FinalizedAt != 0 {
 			info.Finalized = db.Time(r.FinalizedAt).Format(atom)
 		}
-		if r.LockUntil > db.Micros(s.now()) {
+		if r.Draft && r.LockUntil > db.Micros(s.now()) {
 			info.LockedBy = r.LockBy
 		}
 		for _, env := range cat.sortedEnvs {

@@ -10,7 +10,6 @@ package content
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"strings"
@@ -21,11 +20,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/quoin-cms/quoin/core/auth"
-	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // Service holds the rules of documents. Every method checks the rights of the
@@ -35,6 +34,7 @@ type Service struct {
 	store   store
 	types   *catalogs
 	bus     *event.Bus
+	turns   *turns
 	refresh port.Refresher // nil when nothing indexes in this process
 	log     *slog.Logger
 	now     func() time.Time
@@ -61,18 +61,8 @@ func (o *Outcome) Ok() bool { return len(o.Errors) == 0 }
 // names is dropped.
 var systemFields = []string{"_contenttype", "_finalization_datetime", "_finalized_by", "_sha1", "_published_datetime", "_signature"}
 
-// attempts is how often a write is tried again when another one was faster.
-const attempts = 5
-
-func etag(id, edits int64) string {
-	if edits == 0 {
-		return `"` + strconv.FormatInt(id, 10) + `"`
-	}
-	return fmt.Sprintf(`"%d-%d"`, id, edits)
-}
-
-// matches compares If-Match with the state of a document. The bare revision id
-// will do, as clients know it from answers.
+// matches compares If-Match with the state of a document. The revision id will
+// do as long as it names one state, for clients know it from answers.
 func matches(ifMatch string, head *revision) error {
 	if ifMatch == "" {
 		return nil
@@ -82,18 +72,22 @@ func matches(ifMatch string, head *revision) error {
 	}
 	for tag := range strings.SplitSeq(ifMatch, ",") {
 		tag = strings.TrimSpace(tag)
-		if tag == "*" || tag == head.etag() || head.Edits == 0 && tag == strconv.FormatInt(head.ID, 10) {
+		if tag == "*" || tag == head.etag() || (!head.Draft || head.Edits == 0) && strings.Trim(tag, `"`) == strconv.FormatInt(head.ID, 10) {
 			return nil
 		}
 	}
 	return problem.New(problem.PreconditionFailed, "the document is at revision %d (%s), not at %s: read it again", head.ID, head.etag(), ifMatch)
 }
 
-// checkOUUID refuses identifiers that cannot stand in a path.
+// checkOUUID refuses identifiers that cannot stand in a path. Documents of old
+// installations have identifiers of many forms, so no form is asked for.
 func checkOUUID(ouuid string) error {
-	if ouuid == "" || len(ouuid) > 255 || !utf8.ValidString(ouuid) || strings.ContainsAny(ouuid, "/?#\\:") ||
-		strings.ContainsFunc(ouuid, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
-		return problem.Field(problem.Invalid, "ouuid", "must be 1 to 255 bytes without spaces, control characters, /, \\, ?, # or :")
+	if len(ouuid) == 36 && strings.Trim(ouuid, "0123456789abcdef-") == "" {
+		return nil
+	}
+	if ouuid == "" || len(ouuid) > 255 || ouuid == "." || ouuid == ".." || !utf8.ValidString(ouuid) || strings.ContainsAny(ouuid, `/\?#`) ||
+		strings.ContainsFunc(ouuid, func(r rune) bool { return unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) }) || strings.TrimSpace(ouuid) != ouuid {
+		return problem.Field(problem.Invalid, "ouuid", `must be 1 to 255 bytes of UTF-8 without control characters, /, \, ? or #, and no space at an end`)
 	}
 	return nil
 }
@@ -128,7 +122,7 @@ func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
 	}
 	dst = append(dst, ct.suffix...)
 	dst = append(dst, `"_finalization_datetime":"`...)
-	dst = at.AppendFormat(dst, atom)
+	dst = at.UTC().AppendFormat(dst, atom)
 	dst = rawjson.AppendString(append(dst, `","_finalized_by":`...), by)
 	dst = append(dst, '}')
 	sum := rawjson.SHA1Hex(dst)
@@ -156,7 +150,12 @@ func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid 
 	if raw != nil {
 		data = append(append(data, `,"raw_data":`...), raw...)
 	}
-	return s.bus.Emit(ctx, event.Event{Type: name, Subject: ct.Name + ":" + ouuid, Data: append(data, '}'), Actor: who(ctx)})
+	return s.tell(ctx, name, ct.Name+":"+ouuid, append(data, '}'))
+}
+
+// tell adds an event to the transaction, with who made it happen.
+func (s *Service) tell(ctx context.Context, name, subject string, data []byte) error {
+	return s.bus.Emit(ctx, event.Event{Type: name, Subject: subject, Data: data, Actor: who(ctx), RequestID: telemetry.RequestID(ctx)})
 }
 
 // refreshed waits until the document is searchable; what goes wrong is a
@@ -170,22 +169,5 @@ func (s *Service) refreshed(ctx context.Context, o *Outcome) {
 	if err := s.refresh.Refresh(ctx, []port.Key{{Type: o.Type, OUUID: o.OUUID}}); err != nil {
 		s.log.WarnContext(ctx, "refresh did not finish", "type", o.Type, "ouuid", o.OUUID, "error", err)
 		o.Warnings = append(o.Warnings, problem.FieldError{Message: "the document is stored, but not searchable yet"})
-	}
-}
-
-// retry runs a write again while others are faster, unless the caller told
-// with If-Match which state it wants to change.
-func retry(ifMatch string, write func() error) error {
-	for i := 1; ; i++ {
-		err := write()
-		if err == nil || !db.IsUnique(err) && err != errChanged {
-			return err
-		}
-		if ifMatch != "" {
-			return problem.Wrap(err, problem.PreconditionFailed, "the document has changed in the meantime: read it again")
-		}
-		if i == attempts {
-			return problem.Wrap(err, problem.Conflict, "the document is being changed by others all the time: try again").WithCode("changed")
-		}
 	}
 }

@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
@@ -147,7 +148,7 @@ func (s *source) All(ctx context.Context) ([]port.ContentType, error) {
 	}
 	var all []port.ContentType
 	for _, ct := range cat.sortedTypes {
-		if ct.Active && !ct.Deleted && ct.env != nil {
+		if ct.usable() {
 			all = append(all, port.ContentType{Name: ct.Name, Environment: ct.env.name, Fields: fields(ct.compiled.Mapping()), Rights: ct.rights})
 		}
 	}
@@ -166,7 +167,7 @@ func (s *source) Visible(ctx context.Context) ([]string, error) {
 	}
 	names := make([]string, 0, len(cat.sortedTypes))
 	for _, ct := range cat.sortedTypes {
-		if ct.rights.Allows(id, auth.View) {
+		if ct.usable() && ct.rights.Allows(id, auth.View) {
 			names = append(names, ct.Name)
 		}
 	}
@@ -196,7 +197,7 @@ func (s *source) Aliases(ctx context.Context) (map[string][]string, error) {
 	}
 	all := map[string][]string{}
 	for _, a := range cat.aliases {
-		all[a.alias] = a.environments
+		all[a.alias] = slices.DeleteFunc(slices.Clone(a.environments), func(name string) bool { return cat.envs[name] == nil })
 	}
 	return all, nil
 }

@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -28,8 +29,15 @@ type revision struct {
 	LockUntil   int64
 }
 
-// etag names the state of a revision: its id, and for a draft its edits.
-func (r *revision) etag() string { return etag(r.ID, r.Edits) }
+// etag names the state of a revision: its id, and for a draft its edits too. A
+// draft that becomes final changes its state.
+func (r *revision) etag() string {
+	b := strconv.AppendInt([]byte{'"'}, r.ID, 10)
+	if r.Draft {
+		b = strconv.AppendInt(append(b, '-'), r.Edits, 10)
+	}
+	return string(append(b, '"'))
+}
 
 // lockedFor reports whether somebody else holds the lock.
 func (r *revision) lockedFor(user string, now time.Time) bool {
@@ -48,7 +56,7 @@ var (
 		WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
 	selectNewestFinal = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
 		WHERE type_id = ? AND ouuid = ? AND NOT draft ORDER BY number DESC LIMIT 1`)
-	selectHead = db.SQL(`SELECT id, edits, deleted, raw FROM content_revision
+	selectHead = db.SQL(`SELECT id, draft, edits, deleted, raw FROM content_revision
 		WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
 	selectRevision  = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE id = ?`)
 	selectRevisions = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
@@ -59,7 +67,7 @@ var (
 	updateDraft = db.SQL(`UPDATE content_revision SET raw = ?, failed = ?, edits = edits + 1, created_at = ?, created_by = ?, lock_by = ?, lock_until = ?
 		WHERE id = ? AND draft AND edits = ?`)
 	finalizeDraft = db.SQL(`UPDATE content_revision SET raw = ?, draft = ?, failed = ?, finalized_at = ?, finalized_by = ?, lock_by = '', lock_until = 0
-		WHERE id = ? AND draft AND edits = ?`)
+		WHERE id = ? AND draft AND NOT deleted AND edits = ?`)
 	deleteDraft = db.SQL(`DELETE FROM content_revision WHERE id = ? AND draft AND edits = ?`)
 	markDeleted = db.SQL(`UPDATE content_revision SET deleted = ? WHERE type_id = ? AND ouuid = ? AND deleted <> ?`)
 	publish     = db.SQL(`INSERT INTO content_publication (type_id, ouuid, environment_id, revision_id, published_at, published_by)
@@ -69,9 +77,11 @@ var (
 		WHERE type_id = ? AND ouuid = ? AND environment_id = ? AND revision_id IS NOT NULL`)
 	unpublishAll = db.SQL(`UPDATE content_publication SET revision_id = NULL, published_at = ?, published_by = ?
 		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL`)
+	holdPublications = db.SQL(`UPDATE content_publication SET published_by = published_by
+		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL`)
 	selectPublications = db.SQL(`SELECT environment_id, revision_id FROM content_publication
 		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL ORDER BY environment_id`)
-	selectDrafts = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE draft AND NOT deleted ORDER BY created_at DESC LIMIT ?`)
+	selectDrafts = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE draft AND NOT deleted ORDER BY created_at DESC`)
 	countOfType  = db.SQL(`SELECT count(*) FROM content_revision WHERE type_id = ? AND NOT deleted`)
 )
 
@@ -81,7 +91,7 @@ type store struct{ db *db.DB }
 // head gives what a read of a document answers; nil when there is none.
 func (s store) head(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
 	r := &revision{}
-	err := s.db.Row(ctx, selectHead, typeID, ouuid).Scan(&r.ID, &r.Edits, &r.Deleted, &r.Raw)
+	err := s.db.Row(ctx, selectHead, typeID, ouuid).Scan(&r.ID, &r.Draft, &r.Edits, &r.Deleted, &r.Raw)
 	if errors.Is(err, db.ErrNotFound) || err == nil && r.Deleted {
 		return nil, nil
 	}
@@ -112,21 +122,28 @@ func (s store) one(row db.Row) (*revision, error) {
 	return r, err
 }
 
-func (s store) list(ctx context.Context, st *db.Statement, args ...any) ([]*revision, error) {
+func (s store) list(ctx context.Context, st *db.Statement, args ...any) (all []*revision, err error) {
+	err = s.each(ctx, st, args, func(r *revision) bool { all = append(all, r); return true })
+	return all, err
+}
+
+// each hands out the revisions of a query until fn has enough.
+func (s store) each(ctx context.Context, st *db.Statement, args []any, fn func(*revision) bool) error {
 	rows, err := s.db.Query(ctx, st, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	var all []*revision
 	for rows.Next() {
 		r := &revision{}
 		if err := r.scan(rows); err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, r)
+		if !fn(r) {
+			return nil
+		}
 	}
-	return all, rows.Err()
+	return rows.Err()
 }
 
 // insert adds a revision and sets its id. A number that is taken answers a
@@ -179,6 +196,13 @@ func (s store) unpublish(ctx context.Context, typeID int64, ouuid string, enviro
 
 func (s store) unpublishAll(ctx context.Context, typeID int64, ouuid string, at int64, by string) error {
 	return s.db.Queue(ctx, unpublishAll, at, by, typeID, ouuid)
+}
+
+// hold makes whoever publishes or deletes the document at the same time wait
+// for this transaction, and reports whether the document is published at all.
+func (s store) hold(ctx context.Context, typeID int64, ouuid string) (bool, error) {
+	n, err := s.db.Exec(ctx, holdPublications, typeID, ouuid)
+	return n > 0, err
 }
 
 // publications maps the environments a document is in to its revision there.

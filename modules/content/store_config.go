@@ -20,6 +20,7 @@ type entity struct {
 var (
 	selectConfig = db.SQL(`SELECT id, kind, name, export, state FROM content_config ORDER BY kind, name`)
 	selectEntity = db.SQL(`SELECT id, kind, name, export, state FROM content_config WHERE kind = ? AND name = ?`)
+	selectNames  = db.SQL(`SELECT name FROM content_config WHERE kind = ? ORDER BY name`)
 	upsertEntity = db.SQL(`INSERT INTO content_config (kind, name, export, state, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, name) DO UPDATE SET export = excluded.export, state = excluded.state, updated_at = excluded.updated_at RETURNING id`)
 	deleteEntity  = db.SQL(`DELETE FROM content_config WHERE id = ?`)
@@ -59,6 +60,23 @@ func (s store) entity(ctx context.Context, kind, name string) (*entity, error) {
 		return nil, nil
 	}
 	return e, err
+}
+
+func (s store) entityNames(ctx context.Context, kind string) ([]string, error) {
+	rows, err := s.db.Query(ctx, selectNames, kind)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names := []string{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
 }
 
 // saveEntity writes an entity, sets its id and raises the version.

@@ -17,6 +17,8 @@ type Write struct {
 	Merge   bool   // keep the fields that Raw leaves out; the document must exist
 	Refresh bool   // wait until it is searchable
 	IfMatch string
+
+	strict bool // findings are an error, nothing is kept
 }
 
 // Index stores and finalizes a document (POST index and update). Findings of
@@ -32,13 +34,14 @@ func (s *Service) Index(ctx context.Context, w Write) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	body = ct.compiled.Stored(body)
 	o := &Outcome{Type: ct.Name, OUUID: w.OUUID}
-	if w.OUUID == "" {
-		o.OUUID, o.Created = newOUUID(), true
+	if w.OUUID == "" && !w.Merge {
+		o.OUUID = newOUUID()
 	} else if err := checkOUUID(w.OUUID); err != nil {
 		return nil, err
 	}
-	if err := retry(w.IfMatch, func() error { return s.index(ctx, ct, w, body, o) }); err != nil {
+	if err := s.retry(ctx, ct.id, o.OUUID, func() error { return s.index(ctx, ct, w, body, o) }); err != nil {
 		return nil, err
 	}
 	if w.Refresh && o.Ok() {
@@ -60,34 +63,29 @@ func (s *Service) index(ctx context.Context, ct *contentType, w Write, body []by
 	if err := s.mayWrite(ctx, ct, w, head, alive); err != nil {
 		return err
 	}
-	data := body
-	if w.Merge {
-		base, err := s.base(ctx, head)
-		if err != nil {
-			return err
-		}
-		data = rawjson.Merge(make([]byte, 0, len(base)+len(body)), base, body)
+	data, err := s.compose(ctx, ct, head, w.Merge, body)
+	if err != nil {
+		return err
 	}
 	found := ct.compiled.Validate(data)
 	o.Errors, o.Warnings, o.Created = found.Errors, found.Warnings, !alive
-	if !o.Ok() {
+	switch {
+	case !o.Ok() && w.strict:
+		return invalid(found.Errors)
+	case !o.Ok():
 		return s.keepFailed(ctx, ct, head, data, o)
 	}
 	now := s.now()
 	final := &revision{
-		TypeID: ct.id, OUUID: o.OUUID, Number: 1, CreatedAt: db.Micros(now), CreatedBy: who(ctx), FinalizedAt: db.Micros(now), FinalizedBy: who(ctx),
+		TypeID: ct.id, OUUID: o.OUUID, CreatedAt: db.Micros(now), CreatedBy: who(ctx), FinalizedAt: db.Micros(now), FinalizedBy: who(ctx),
 		Raw: ct.seal(make([]byte, 0, len(data)+256), data, who(ctx), now),
 	}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
-		if alive && head.Failed { // the next number replaces the failed draft
-			if err := s.store.discard(ctx, head); err != nil {
-				return err
-			}
+		var err error
+		if final.Number, err = s.follow(ctx, head); err != nil {
+			return err
 		}
-		if head != nil {
-			final.Number = head.Number + 1
-		}
-		if head != nil && head.Deleted {
+		if head != nil && (head.Deleted || head.Failed) { // a failed draft may stand on a document in the trash
 			if err := s.store.setDeleted(ctx, ct.id, o.OUUID, false); err != nil {
 				return err
 			}
@@ -132,17 +130,56 @@ func (s *Service) draftExists(ctx context.Context, head *revision) error {
 	return problem.New(problem.Conflict, "the document has a draft, revision %d by %s: finalize or discard it first", head.ID, head.CreatedBy).WithCode("draft_exists")
 }
 
-// base is what an update merges into: the newest data, but never what failed.
+// follow gives the number of the revision after the newest one. A draft that
+// failed, or that went into the trash with its document, makes room.
+func (s *Service) follow(ctx context.Context, head *revision) (number int64, err error) {
+	switch {
+	case head == nil:
+		return 1, nil
+	case head.Draft:
+		return head.Number, s.store.discard(ctx, head)
+	}
+	return head.Number + 1, nil
+}
+
+// compose gives the data that a write leads to: the body, or the body merged
+// into what is stored, after checking what the caller may not change.
+func (s *Service) compose(ctx context.Context, ct *contentType, head *revision, merge bool, body []byte) ([]byte, error) {
+	fenced := ct.fenced(auth.From(ctx))
+	if !merge && !fenced {
+		return body, nil
+	}
+	base, err := s.base(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	data := body
+	if merge {
+		data = rawjson.Merge(make([]byte, 0, len(base)+len(body)), base, body)
+	}
+	if fenced {
+		if data, err = ct.permit(ctx, base, data); err != nil {
+			return nil, err
+		}
+	}
+	if len(data) > int(s.cfg.MaxDocument) {
+		return nil, problem.New(problem.TooLarge, "the document would be larger than %s", s.cfg.MaxDocument)
+	}
+	return data, nil
+}
+
+// base is what a write changes: the newest data, but never what failed or what
+// is in the trash. It is nil when there is nothing.
 func (s *Service) base(ctx context.Context, head *revision) ([]byte, error) {
-	if head.Failed {
+	if head != nil && head.Failed && !head.Deleted {
 		final, err := s.store.newestFinal(ctx, head.TypeID, head.OUUID)
 		if err != nil {
 			return nil, err
 		}
-		if final == nil {
-			return []byte("{}"), nil
-		}
 		head = final
+	}
+	if head == nil || head.Deleted {
+		return nil, nil
 	}
 	return rawjson.Without(make([]byte, 0, len(head.Raw)), head.Raw, systemFields...), nil
 }
@@ -166,31 +203,30 @@ func (s *Service) keepFailed(ctx context.Context, ct *contentType, head *revisio
 		if err := s.store.edit(ctx, r); err != nil {
 			return err
 		}
-	} else {
-		if head != nil {
-			r.Number = head.Number + 1
-		}
-		err := s.db().InTx(ctx, func(ctx context.Context) error {
-			if head != nil && head.Deleted {
-				if err := s.store.setDeleted(ctx, ct.id, o.OUUID, false); err != nil {
-					return err
-				}
-			}
-			return s.store.insert(ctx, r)
-		})
-		if err != nil {
-			return err
-		}
+	} else if err := s.add(ctx, head, r); err != nil {
+		return err
 	}
 	o.RevisionID, o.etag = r.ID, r.etag()
 	return nil
+}
+
+// add stores a draft after the newest revision. Revisions in the trash stay
+// there until the draft is finalized: discarding it must bring nothing back.
+func (s *Service) add(ctx context.Context, head, draft *revision) error {
+	return s.db().InTx(ctx, func(ctx context.Context) error {
+		var err error
+		if draft.Number, err = s.follow(ctx, head); err != nil {
+			return err
+		}
+		return s.store.insert(ctx, draft)
+	})
 }
 
 // draft makes a draft that is locked for its author.
 func (s *Service) draft(ctx context.Context, ct *contentType, ouuid string, data []byte) *revision {
 	now := s.now()
 	return &revision{
-		TypeID: ct.id, OUUID: ouuid, Number: 1, Draft: true, Raw: data, CreatedAt: db.Micros(now), CreatedBy: who(ctx),
+		TypeID: ct.id, OUUID: ouuid, Draft: true, Raw: data, CreatedAt: db.Micros(now), CreatedBy: who(ctx),
 		LockBy: who(ctx), LockUntil: db.Micros(now.Add(s.cfg.LockTime)),
 	}
 }

@@ -1,7 +1,8 @@
 -- Configuration entities (content types, environments, analyzers …) in the
--- form in which clients export them, byte for byte.
+-- form in which clients export them, byte for byte. An id is never used again,
+-- for revisions and publications name it.
 CREATE TABLE content_config (
-  id         INTEGER PRIMARY KEY,
+  id         INTEGER PRIMARY KEY AUTOINCREMENT,
   kind       TEXT NOT NULL,
   name       TEXT NOT NULL,
   export     TEXT NOT NULL,
