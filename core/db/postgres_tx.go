@@ -32,7 +32,7 @@ func (p *postgres) inTx(ctx context.Context, fn func(context.Context) error) err
 	}
 	t := &tx{session: s, owner: p.owner}
 	if err := protect(context.WithValue(ctx, txKey{}, t), fn); err != nil {
-		return errors.Join(err, s.rollback(ctx))
+		return and(err, s.rollback(ctx))
 	}
 	if err := s.commit(ctx); err != nil {
 		return err

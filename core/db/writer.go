@@ -155,11 +155,17 @@ func (w *writer) one(ctx context.Context, j *job) {
 		return
 	}
 	if j.err = protect(j.ctx, j.fn); j.err != nil {
-		j.err = errors.Join(j.err, w.control(ctx, rollbackTo))
+		j.err = and(j.err, w.control(ctx, rollbackTo))
 	}
-	if err := w.control(ctx, release); err != nil {
-		j.err = errors.Join(j.err, err)
+	j.err = and(j.err, w.control(ctx, release))
+}
+
+// and joins two errors, and leaves a single one as it is.
+func and(err, more error) error {
+	if more == nil {
+		return err
 	}
+	return errors.Join(err, more)
 }
 
 // protect turns a panic of fn into an error, so that the transaction is rolled

@@ -1,0 +1,140 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+// A subscriber is in the table once for each pattern, and gets one delivery
+// however many of them fit. The second comparison takes from the type as many
+// bytes as the pattern has before its *.
+const wanting = ` FROM event_subscriber WHERE heartbeat_at > $4 AND (pattern = $3 OR pattern = substr($3, 1, length(pattern) - 1) || '*')`
+
+var (
+	insertEvent = db.Dual(`INSERT INTO event (type, subject, data, at, actor, request_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, "")
+
+	insertDeliveries = db.Dual(`INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at)
+		SELECT DISTINCT ?1, name, ?2, 0, ?2 FROM event_subscriber
+		WHERE heartbeat_at > ?4 AND (pattern = ?3 OR pattern = substr(?3, 1, length(pattern) - 1) || '*')`, "")
+
+	insertBoth = db.Dual("", `WITH happened AS (INSERT INTO event (id, type, subject, data, at, actor, request_id)
+			VALUES ($1::bigint, $3::text, $5, $6, $7, $8, $9))
+		INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at)
+		SELECT DISTINCT $1::bigint, name, $2::bigint, 0, $2::bigint`+wanting)
+
+	nextIDs = db.Dual("", `SELECT nextval('event_id')`)
+)
+
+// idBlock is the increment of the sequence event_id.
+const idBlock = 256
+
+// ids are the ids of events that this process may use, on PostgreSQL.
+type ids struct {
+	mu        sync.Mutex
+	next, end int64
+}
+
+// emitted is what a transaction has emitted so far.
+type emitted struct{ events []Event }
+
+// Emit adds an event to the transaction of ctx, with one delivery for each
+// durable subscriber whose pattern fits; it must be called inside db.InTx.
+// After the commit live subscribers are told and durable ones are woken.
+//
+// ev.ID is given by Emit. ev.Data must be JSON in UTF-8, which is not checked
+// here, and must not be changed until the transaction has ended.
+//
+// On PostgreSQL the statement travels with the next one or with the commit, and
+// so does its error.
+func (b *Bus) Emit(ctx context.Context, ev Event) error {
+	if !db.InTransaction(ctx) {
+		return errors.New("event: Emit outside a transaction")
+	}
+	if err := checkName(ev.Type); err != nil {
+		return fmt.Errorf("emit %q: %w", ev.Type, err)
+	}
+	if len(ev.Data) == 0 {
+		ev.Data = json.RawMessage("null")
+	}
+	now := b.o.Now()
+	if ev.At.IsZero() {
+		ev.At = now
+	}
+	ev.At = db.Time(db.Micros(ev.At))
+	insert := b.insertLite
+	if b.db.Dialect() == db.Postgres {
+		insert = b.insertPostgres
+	}
+	if err := insert(ctx, &ev, db.Micros(now), db.Micros(now.Add(-silence))); err != nil {
+		return fmt.Errorf("emit %s: %w", ev.Type, err)
+	}
+	e := db.Local(ctx, b, func() *emitted {
+		e := &emitted{}
+		db.AfterCommit(ctx, func() { b.committed(e.events) })
+		return e
+	})
+	e.events = append(e.events, ev)
+	return nil
+}
+
+func (b *Bus) insertLite(ctx context.Context, ev *Event, now, silent int64) error {
+	err := b.db.Row(ctx, insertEvent, ev.Type, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID).Scan(&ev.ID)
+	if err != nil {
+		return err
+	}
+	return b.db.Queue(ctx, insertDeliveries, ev.ID, now, ev.Type, silent)
+}
+
+// insertPostgres sends one statement that waits for no answer.
+func (b *Bus) insertPostgres(ctx context.Context, ev *Event, now, silent int64) error {
+	id, err := b.nextID(ctx)
+	if err != nil {
+		return err
+	}
+	ev.ID = id
+	return b.db.Queue(ctx, insertBoth, ev.ID, now, ev.Type, silent, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID)
+}
+
+// nextID takes an id of the block, or a new block. A block is ours even if the
+// transaction that took it is rolled back.
+func (b *Bus) nextID(ctx context.Context) (int64, error) {
+	b.ids.mu.Lock()
+	if b.ids.next < b.ids.end {
+		id := b.ids.next
+		b.ids.next++
+		b.ids.mu.Unlock()
+		return id, nil
+	}
+	b.ids.mu.Unlock()
+	var first int64
+	if err := b.db.Row(ctx, nextIDs).Scan(&first); err != nil {
+		return 0, err
+	}
+	b.ids.mu.Lock()
+	defer b.ids.mu.Unlock()
+	if b.ids.next >= b.ids.end { // else another was faster, and the rest of ours is left out
+		b.ids.next, b.ids.end = first+1, first+idBlock
+	}
+	return first, nil
+}
+
+// committed runs after the commit, on SQLite on the writer's goroutine.
+func (b *Bus) committed(events []Event) {
+	for _, l := range b.live {
+		b.deliverLive(l, events)
+	}
+	for _, s := range b.subscribers {
+		if s.wantsAny(events) {
+			s.runner.Wake()
+		}
+	}
+	select {
+	case b.dirty <- struct{}{}:
+	default:
+	}
+}
