@@ -76,7 +76,7 @@ func parsePHC(s string) (phc, error) {
 func cost(s, prefix string, limit uint32) (uint32, error) {
 	digits, ok := strings.CutPrefix(s, prefix)
 	n, err := strconv.ParseUint(digits, 10, 32)
-	if !ok || err != nil || n == 0 || uint32(n) > limit || strconv.FormatUint(n, 10) != digits {
+	if !ok || err != nil || n == 0 || n > uint64(limit) || strconv.FormatUint(n, 10) != digits {
 		return 0, errHash
 	}
 	return uint32(n), nil

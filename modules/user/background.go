@@ -20,8 +20,8 @@ type keeper struct {
 	done    sync.WaitGroup
 }
 
-func (k *keeper) start(context.Context) error {
-	ctx, cancel := context.WithCancel(context.Background())
+func (k *keeper) start(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // ctx ends with the start
 	k.cancel = cancel
 	k.done.Go(func() { k.run(ctx) })
 	return nil

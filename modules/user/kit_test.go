@@ -154,11 +154,11 @@ func (s *server) do(method, path, token, body string) answer {
 	case token != "":
 		req.Header.Set("X-Auth-Token", token)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		s.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
 		s.Fatal(err)
