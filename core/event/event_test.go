@@ -37,9 +37,16 @@ func each(t *testing.T, fn func(t *testing.T, d *db.DB)) {
 
 func open(t testing.TB, c db.Config) *db.DB {
 	t.Helper()
+	d := migrated(t, c)
+	t.Cleanup(func() { must(t, d.Close()) })
+	return d
+}
+
+// migrated opens a database and leaves closing it to the caller.
+func migrated(t testing.TB, c db.Config) *db.DB {
+	t.Helper()
 	d, err := db.Open(context.Background(), c)
 	must(t, err)
-	t.Cleanup(func() { must(t, d.Close()) })
 	sub, err := fs.Sub(files, "testdata")
 	must(t, err)
 	_, err = d.Migrate(context.Background(), []db.Source{work.Migrations(), event.Migrations(), {Module: "thing", Files: sub}})
