@@ -1,51 +1,53 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
-
-	"github.com/danielgtaylor/huma/v2"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
-// formats tells huma how to read and write bodies. Old clients label any body
-// as JSON, curl labels JSON as a form: the handlers that want JSON take it
-// under each of these names. Everything is checked for depth, duplicate keys
-// and broken strings before it is decoded.
-func formats() map[string]huma.Format {
-	f := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
-	return map[string]huma.Format{
-		"application/json": f, "json": f, "text/json": f, "text/plain": f,
-		"application/x-www-form-urlencoded": f, "application/octet-stream": f,
-	}
-}
-
-func marshal(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
-}
-
-// unmarshal reads a JSON object into v. An empty array is an empty object:
-// that is how the PHP clients write it.
+// unmarshal reads JSON into v, after a check of depth, duplicate keys and
+// broken strings. An empty array is an empty object: that is how the PHP
+// clients write it.
 func unmarshal(data []byte, v any) error {
 	if err := rawjson.Check(data, rawjson.Limits{}); err != nil {
-		return err
+		return carried{problem.From(err)}
 	}
-	if t := bytes.TrimSpace(data); len(t) > 1 && t[0] == '[' && len(bytes.TrimSpace(t[1:len(t)-1])) == 0 {
-		data = []byte("{}")
-	}
-	err := json.Unmarshal(data, v)
+	err := json.Unmarshal(rawjson.Object(data), v)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return problem.Field(problem.Invalid, wrong.Field, "expected %s, got %s", wrong.Type, wrong.Value)
+		return carried{problem.Field(problem.Invalid, wrong.Field, "expected %s, got %s", wrong.Type, wrong.Value)}
 	}
 	if err != nil {
-		return problem.Wrap(err, problem.Invalid, "the body is not the JSON that is expected")
+		return carried{problem.New(problem.Invalid, "the body is not the JSON that is expected")}
+	}
+	return nil
+}
+
+// carried brings a problem through huma, which keeps nothing of a decoder's
+// error but its text.
+type carried struct{ *problem.Problem }
+
+// carriedMark cannot begin a message of huma.
+const carriedMark = "\x00problem:"
+
+// Error gives the problem as JSON behind the mark.
+func (c carried) Error() string {
+	text, err := json.Marshal(c.Problem)
+	if err != nil { // a struct of strings and numbers cannot fail
+		return c.Detail
+	}
+	return carriedMark + string(text)
+}
+
+// unpack gives the problem that a text of carried holds, or nil.
+func unpack(text string) *problem.Problem {
+	p := &problem.Problem{}
+	if inner, ok := strings.CutPrefix(text, carriedMark); ok && json.Unmarshal([]byte(inner), p) == nil {
+		return p
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"time"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -49,6 +49,7 @@ type Operation struct {
 	Module string
 
 	register func(huma.API, huma.Operation)
+	raw      bool // the handler wants the body as bytes
 }
 
 // Op makes an operation from its description and handler. I is a struct whose
@@ -57,6 +58,7 @@ type Operation struct {
 // Body and, if need be, fields with a `header` tag: see Reply, Raw and Stream.
 func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Operation {
 	_, raw := reflect.TypeFor[I]().FieldByName("RawBody")
+	_, o.raw = reflect.TypeFor[I]().FieldByName("RawBody")
 	o.register = func(api huma.API, h huma.Operation) {
 		h.SkipValidateBody = raw // the handler takes bytes, huma would want a string
 		huma.Register(api, h, func(ctx context.Context, in *I) (*O, error) {
@@ -101,21 +103,34 @@ func (o *Operation) roles() []string {
 	return o.Roles
 }
 
-func (o *Operation) huma(path string, defaultBody int64) huma.Operation {
-	limit := o.MaxBody
-	if limit == 0 {
-		limit = defaultBody
+// paths are all paths of the operation, its own first.
+func (o *Operation) paths() []string { return append([]string{o.Path}, o.Also...) }
+
+// limit is the largest body in bytes; below 0 means no limit.
+func (o *Operation) limit(otherwise int64) int64 {
+	if o.MaxBody == 0 {
+		return otherwise
+	}
+	return o.MaxBody
+}
+
+// describe gives huma's description of the operation under one of its paths.
+func (o *Operation) describe(path string, defaultBody int64) huma.Operation {
+	limit := o.limit(defaultBody)
+	if limit > 0 {
+		limit++ // huma refuses a body that is as large as its limit
 	}
 	h := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: path, Summary: o.Summary, Description: o.Doc,
-		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit,
-		BodyReadTimeout: time.Minute, Errors: o.Errors, Hidden: path != o.Path,
+		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit, BodyReadTimeout: bodyTime,
+		SkipValidateBody: o.raw, Hidden: path != o.Path, Metadata: map[string]any{metadata: o},
 	}
-	if path != o.Path {
-		h.OperationID += "-alias"
-	}
+	h.Errors = append([]int{http.StatusBadRequest, http.StatusInternalServerError}, o.Errors...)
 	if !o.Public {
 		h.Security = []map[string][]string{{"token": {}}, {"bearer": {}}}
+		h.Errors = append(h.Errors, http.StatusUnauthorized, http.StatusForbidden)
 	}
+	slices.Sort(h.Errors)
+	h.Errors = slices.Compact(h.Errors)
 	return h
 }

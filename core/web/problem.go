@@ -3,11 +3,13 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/telemetry"
@@ -27,22 +29,13 @@ type errorBody struct {
 	Instance     string               `json:"instance,omitempty" doc:"the request id, as in the log"`
 	Fields       []problem.FieldError `json:"errors,omitempty" doc:"findings with the path of the field"`
 
-	retryAfter int
+	headers http.Header
 }
 
 func (e *errorBody) Error() string             { return e.Detail }
 func (e *errorBody) GetStatus() int            { return e.Status }
 func (e *errorBody) ContentType(string) string { return "application/problem+json" }
-func (e *errorBody) GetHeaders() http.Header {
-	h := http.Header{}
-	if e.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(e.retryAfter))
-	}
-	if e.Status == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", `Bearer realm="quoin"`)
-	}
-	return h
-}
+func (e *errorBody) GetHeaders() http.Header   { return e.headers }
 
 // render turns an error into the answer, and keeps its cause for the log line.
 func render(ctx context.Context, err error) *errorBody {
@@ -52,7 +45,7 @@ func render(ctx context.Context, err error) *errorBody {
 	}
 	e := &errorBody{
 		Acknowledged: true, Type: "urn:quoin:problem:" + p.Kind.Name(), Title: p.Kind.Title(), Status: p.Kind.Status(),
-		Detail: p.Detail, Code: p.Code, Instance: telemetry.RequestID(ctx), Fields: p.Fields,
+		Detail: p.Detail, Code: p.Code, Instance: telemetry.RequestID(ctx), Fields: p.Fields, headers: headersOf(p, err),
 	}
 	if e.Detail == "" {
 		e.Detail = e.Title
@@ -63,45 +56,69 @@ func render(ctx context.Context, err error) *errorBody {
 			e.Messages = append(e.Messages, strings.TrimPrefix(m, ": "))
 		}
 	}
-	if p.RetryAfter > 0 {
-		e.retryAfter = max(1, int(p.RetryAfter.Seconds()+0.999))
-	}
 	return e
 }
 
+// headersOf gives the headers that belong to the kind of a problem.
+func headersOf(p *problem.Problem, err error) http.Header {
+	h := http.Header{}
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(max(1, int(p.RetryAfter.Seconds()+0.999))))
+	}
+	if p.Kind == problem.Unauthenticated {
+		h.Set("WWW-Authenticate", `Bearer realm="quoin"`)
+	}
+	var method *notAllowed
+	if errors.As(err, &method) {
+		h.Set("Allow", strings.Join(method.allow, ", "))
+	}
+	return h
+}
+
 // writeError answers outside of huma: no route, no right, a panic.
-func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	e := render(r.Context(), err)
-	for k, v := range e.GetHeaders() {
+func writeError(rec *recorder, err error) {
+	send(rec, render(rec.ctx, err))
+}
+
+// Fail answers a request with an error in the API's form. It is for handlers
+// outside of a Router.
+func Fail(w http.ResponseWriter, r *http.Request, err error) { send(w, render(r.Context(), err)) }
+
+func send(w http.ResponseWriter, e *errorBody) {
+	for k, v := range e.headers {
 		w.Header()[k] = v
 	}
-	w.Header().Set("Content-Type", e.ContentType(""))
-	body, jsonErr := json.Marshal(e)
-	if jsonErr != nil { // a struct of strings and numbers cannot fail
+	body, err := json.Marshal(e)
+	if err != nil { // a struct of strings and numbers cannot fail
 		body = []byte(`{"success":false}`)
 	}
+	w.Header().Set("Content-Type", e.ContentType(""))
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(e.Status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(body) // nobody to tell when the client is gone
 }
 
 // humaError gives the errors that huma finds (parameters, bodies) our form.
 // What it calls unprocessable is a malformed request here: 400.
 func humaError(ctx context.Context, status int, msg string, errs ...error) huma.StatusError {
 	p := &problem.Problem{Kind: kindOf(status), Detail: msg}
+	if status == http.StatusInternalServerError { // the only one it gives by itself: the client broke off its body
+		p.Kind = problem.Invalid
+	}
+	if p.Kind == problem.TooLarge {
+		p.Detail = "the request body is too large"
+	}
 	for _, err := range errs {
-		if d, ok := err.(huma.ErrorDetailer); ok {
-			detail := d.ErrorDetail()
-			p.Kind = bodyKind(detail, p.Kind)
-			p.Fields = append(p.Fields, problem.FieldError{Path: fieldPath(detail.Location), Message: detail.Message})
+		var d huma.ErrorDetailer
+		if !errors.As(err, &d) {
+			p.Cause = errors.Join(p.Cause, err)
 			continue
 		}
-		if known := problem.From(err); known.Kind != problem.Internal {
-			return render(ctx, known)
+		detail := d.ErrorDetail()
+		if inside := unpack(detail.Message); inside != nil {
+			return render(ctx, inside)
 		}
-		if err != nil {
-			p.Cause = err
-		}
+		p.Fields = append(p.Fields, fieldError(detail))
 	}
 	if len(p.Fields) == 1 {
 		p.Detail = strings.TrimPrefix(p.Fields[0].Path+": "+p.Fields[0].Message, ": ")
@@ -109,24 +126,10 @@ func humaError(ctx context.Context, status int, msg string, errs ...error) huma.
 	return render(ctx, p)
 }
 
-// bodyKind finds the kind of what unmarshal refused: huma keeps only the text
-// of that error, and the text of a problem starts with its kind.
-func bodyKind(d *huma.ErrorDetail, otherwise problem.Kind) problem.Kind {
-	for k := problem.Internal; k <= problem.Unavailable; k++ {
-		if rest, ok := strings.CutPrefix(d.Message, k.Name()+": "); ok {
-			d.Message, _, _ = strings.Cut(rest, "; ")
-			return k
-		}
-	}
-	return otherwise
-}
-
+// kindOf gives the kind for a status of huma.
 func kindOf(status int) problem.Kind {
-	if status == http.StatusUnprocessableEntity {
-		return problem.Invalid
-	}
-	for k := problem.Internal; k <= problem.Unavailable; k++ {
-		if k.Status() == status {
+	for k := problem.Internal; k <= problem.Unsupported; k++ {
+		if k.Status() == status && k != problem.Unprocessable {
 			return k
 		}
 	}
@@ -136,15 +139,20 @@ func kindOf(status int) problem.Kind {
 	return problem.Internal
 }
 
-// fieldPath drops huma's first element: "body.username" is "username".
-func fieldPath(location string) string {
-	for _, prefix := range []string{"body.", "query.", "path.", "header."} {
-		if rest, ok := strings.CutPrefix(location, prefix); ok {
-			return rest
+// fieldError gives huma's finding the path of the field: "body.username" is
+// "username", and a property that is missing is named by the path.
+func fieldError(d *huma.ErrorDetail) problem.FieldError {
+	at, message := d.Location, d.Message
+	for _, where := range []string{"body", "query", "path", "header"} {
+		if rest, ok := strings.CutPrefix(at, where); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			at = strings.TrimPrefix(rest, ".")
+			break
 		}
 	}
-	if location == "body" {
-		return ""
+	before, after, _ := strings.Cut(validation.MsgExpectedRequiredProperty, "%s")
+	if name, ok := strings.CutPrefix(message, before); ok && strings.HasSuffix(name, after) {
+		name = strings.TrimSuffix(name, after)
+		at, message = strings.TrimPrefix(at+"."+name, "."), "is missing"
 	}
-	return location
+	return problem.FieldError{Path: at, Message: message}
 }

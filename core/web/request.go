@@ -2,95 +2,66 @@ package web
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
-// requestInfo is what the log line of a request needs to know; handlers fill
-// it in through the context.
-type requestInfo struct {
-	err    error // the cause of an error answer
-	user   *auth.Identity
-	remote string
+// ServeHTTP implements http.Handler: it gives every request an id, catches
+// panics and writes its log line.
+func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	start := time.Now()
+	id := requestID(req)
+	w.Header().Set("X-Request-Id", id)
+	rec := &recorder{ResponseWriter: w}
+	rec.info.remote = remoteIP(req)
+	rec.ctx = telemetry.WithRequestID(context.WithValue(req.Context(), infoKey{}, &rec.info), id)
+	defer func() {
+		cause := recover()
+		if cause != nil {
+			answerPanic(rec, cause)
+		}
+		rec.begin() // net/http answers 200 for a handler that wrote nothing
+		line(r.opt.Log, req, rec, time.Since(start))
+		if cause == http.ErrAbortHandler { //nolint:errorlint // the value of a panic, which net/http compares like this
+			panic(cause)
+		}
+	}()
+	r.route(rec, req)
 }
 
-type infoKey struct{}
-
-func infoOf(ctx context.Context) *requestInfo {
-	info, _ := ctx.Value(infoKey{}).(*requestInfo)
-	return info
-}
-
-// recorder notes the status and size of an answer. It passes ReadFrom on, so
-// that files are still sent by the kernel.
-type recorder struct {
-	http.ResponseWriter
-	status int
-	size   int64
-}
-
-func (w *recorder) WriteHeader(status int) {
-	if w.status == 0 || w.status < 200 {
-		w.status = status
+// answerPanic turns a panic into a 500, unless the answer has begun: then the
+// client sees it cut off.
+func answerPanic(rec *recorder, cause any) {
+	if cause == http.ErrAbortHandler { //nolint:errorlint // see ServeHTTP
+		rec.info.err = http.ErrAbortHandler
+		return
 	}
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *recorder) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
+	err := fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+	if rec.status == 0 {
+		writeError(rec, err)
+		return
 	}
-	n, err := w.ResponseWriter.Write(b)
-	w.size += int64(n)
-	return n, err
+	rec.info.err = err
+	rec.status = http.StatusInternalServerError // for the log
 }
 
-// ReadFrom implements io.ReaderFrom.
-func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
-	if w.status == 0 {
-		w.status = http.StatusOK
-	}
-	n, err := io.Copy(w.ResponseWriter, r)
-	w.size += n
-	return n, err
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// observe gives every request an id, catches panics and writes its log line.
-func observe(log *slog.Logger, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := time.Now()
-		rec := &recorder{ResponseWriter: w}
-		info := &requestInfo{remote: remoteIP(r)}
-		id := requestID(r)
-		w.Header().Set("X-Request-Id", id)
-		ctx := telemetry.WithRequestID(context.WithValue(r.Context(), infoKey{}, info), id)
-		r = r.WithContext(ctx)
-		defer func() {
-			if p := recover(); p != nil {
-				answerPanic(rec, r, info, p)
-			}
-			line(ctx, log, r, rec, info, time.Since(start))
-		}()
-		next.ServeHTTP(rec, r)
-	})
-}
-
-func line(ctx context.Context, log *slog.Logger, r *http.Request, rec *recorder, info *requestInfo, took time.Duration) {
+// line writes the log line of a request: an error when the server is to blame,
+// a warning when something else went wrong that somebody may want to look at.
+func line(log *slog.Logger, req *http.Request, rec *recorder, took time.Duration) {
+	ctx, info := rec.ctx, &rec.info
 	level := slog.LevelInfo
 	switch {
-	case rec.status >= 500:
+	case rec.status >= 500 && !gone(req, info.err):
 		level = slog.LevelError
 	case info.err != nil:
 		level = slog.LevelWarn
@@ -98,30 +69,31 @@ func line(ctx context.Context, log *slog.Logger, r *http.Request, rec *recorder,
 	if !log.Enabled(ctx, level) {
 		return
 	}
-	attrs := [9]slog.Attr{
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
+	attrs := make([]slog.Attr, 0, 10)
+	attrs = append(attrs,
+		slog.String("method", req.Method), slog.String("path", req.URL.Path), slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.size), slog.Float64("ms", float64(took.Microseconds())/1000),
-		slog.String("remote", info.remote),
-	}
-	n := 6
+		slog.String("remote", info.remote))
 	if info.user != nil {
-		attrs[n] = slog.String("user", info.user.Username)
-		n++
+		attrs = append(attrs, slog.String("user", info.user.Username))
 		if info.user.Actor != "" {
-			attrs[n] = slog.String("actor", info.user.Actor)
-			n++
+			attrs = append(attrs, slog.String("actor", info.user.Actor))
 		}
 	}
 	if info.err != nil {
-		attrs[n] = slog.String("error", info.err.Error())
-		n++
+		attrs = append(attrs, slog.String("error", info.err.Error()))
 	}
-	log.LogAttrs(ctx, level, "request", attrs[:n]...)
+	log.LogAttrs(ctx, level, "request", attrs...)
+}
+
+// gone reports whether the client went away before it had its answer.
+func gone(req *http.Request, err error) bool {
+	return errors.Is(err, context.Canceled) && req.Context().Err() != nil
 }
 
 // requestID takes the caller's id when it is harmless, else makes one.
-func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
+func requestID(req *http.Request) string {
+	id := req.Header.Get("X-Request-Id")
 	if id == "" || len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 	}) {
@@ -131,10 +103,10 @@ func requestID(r *http.Request) string {
 }
 
 // remoteIP is the address the request came from, without its port.
-func remoteIP(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+func remoteIP(req *http.Request) string {
+	host, _, err := net.SplitHostPort(req.RemoteAddr)
 	if err != nil {
-		return r.RemoteAddr
+		return req.RemoteAddr
 	}
 	return host
 }

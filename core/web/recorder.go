@@ -1,0 +1,76 @@
+package web
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/quoin-cms/quoin/core/auth"
+)
+
+// recorder notes what the log line of a request tells about its answer. It
+// passes ReadFrom on, so that files are still sent by the kernel.
+type recorder struct {
+	http.ResponseWriter
+	status int // 0 until the header is written
+	size   int64
+	ctx    context.Context
+	info   requestInfo
+}
+
+// requestInfo is what handlers know about a request and its log line tells;
+// they reach it through the context.
+type requestInfo struct {
+	err    error // the cause of an error answer
+	user   *auth.Identity
+	remote string
+}
+
+type infoKey struct{}
+
+func infoOf(ctx context.Context) *requestInfo {
+	info, _ := ctx.Value(infoKey{}).(*requestInfo)
+	return info
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 { // 1xx comes before the answer
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w *recorder) Write(b []byte) (int, error) {
+	w.begin()
+	n, err := w.ResponseWriter.Write(b)
+	w.size += int64(n)
+	return n, err
+}
+
+// ReadFrom implements io.ReaderFrom.
+func (w *recorder) ReadFrom(r io.Reader) (int64, error) {
+	w.begin()
+	n, err := io.Copy(w.ResponseWriter, r)
+	w.size += n
+	return n, err
+}
+
+func (w *recorder) begin() {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// RemoteIP is the address the request of ctx came from, without its port;
+// empty outside a request.
+func RemoteIP(ctx context.Context) string {
+	if info := infoOf(ctx); info != nil {
+		return info.remote
+	}
+	return ""
+}
