@@ -35,13 +35,19 @@ type item struct {
 // attempt go to the handler together, all others alone.
 func (s *subscriber) handle(ctx context.Context, batch []work.Lease) []error {
 	events, err := s.bus.load(ctx, batch)
+	wait := time.Second
+	if ctx.Err() != nil {
+		wait = 0 // the next process should not wait
+	} else if err != nil {
+		s.bus.o.Log.Warn("events could not be loaded", "subscriber", s.Name, "error", err)
+	}
 	errs := make([]error, len(batch))
 	var fresh, alone []item
 	for i, l := range batch {
 		ev, found := events[l.ID]
 		switch {
 		case err != nil:
-			errs[i] = work.NotNow(time.Second) // no fault of the event
+			errs[i] = work.NotNow(wait) // no fault of the event
 		case !found:
 			errs[i] = work.Permanent(errors.New("the event of this delivery is gone"))
 		case !matchAny(s.Patterns, ev.Type):
@@ -51,9 +57,6 @@ func (s *subscriber) handle(ctx context.Context, batch []work.Lease) []error {
 		default:
 			alone = append(alone, item{l, ev, i})
 		}
-	}
-	if err != nil {
-		s.bus.o.Log.Warn("events could not be loaded", "subscriber", s.Name, "error", err)
 	}
 	if len(fresh) > 0 {
 		err := s.run(ctx, fresh)
