@@ -4,6 +4,7 @@ package modules
 import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/modules/content"
+	"github.com/quoin-cms/quoin/modules/search"
 	"github.com/quoin-cms/quoin/modules/user"
 )
 
@@ -12,5 +13,6 @@ func All() []module.Spec {
 	return []module.Spec{
 		user.Spec(),
 		content.Spec(),
+		search.Spec(),
 	}
 }

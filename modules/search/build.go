@@ -1,0 +1,179 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/search"
+)
+
+// buildBatch is how many documents a build adds at a time; changes of
+// documents wait for so many at most.
+const buildBatch = 128
+
+// buildLoop fills new indexes and builds anew those whose configuration has
+// changed, once it has been quiet for a while.
+func (ix *Indexer) buildLoop(ctx context.Context) {
+	quiet := time.NewTimer(ix.cfg.RebuildAfter)
+	defer quiet.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ix.changed:
+			quiet.Reset(ix.cfg.RebuildAfter)
+			continue
+		case <-quiet.C:
+			ix.unsettled.Store(false)
+			ix.insist(ctx, "the search settings could not be read", ix.sync)
+		case <-ix.now:
+			ix.insist(ctx, "the search settings could not be read", ix.sync)
+		}
+		ix.insist(ctx, "the search index could not be built", ix.build)
+	}
+}
+
+// build fills the places that wait for it, all in one pass over the store.
+func (ix *Indexer) build(ctx context.Context) error {
+	begin := time.Now()
+	work, err := ix.beginBuild(ctx)
+	if err != nil {
+		return err
+	}
+	n := int64(0)
+	if len(work) > 0 {
+		n, err = ix.scan(ctx, work)
+	}
+	if err := ix.endBuild(ctx, work, err); err != nil {
+		return err
+	}
+	if len(work) > 0 {
+		ix.stats.builds.Add(1)
+		ix.log.InfoContext(ctx, "search indexes built", "indexes", len(work), "documents", n, "ms", time.Since(begin).Milliseconds())
+	}
+	return nil
+}
+
+// beginBuild prepares what scan will fill: the index itself where it is new, a
+// second one beside it otherwise.
+func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	work := map[string]*place{}
+	for name, p := range ix.places {
+		if !p.pending {
+			continue
+		}
+		var err error
+		switch {
+		case p.index != p.env.Index: // the environment has an index of another name now
+			p.next, p.moving = p.env.Index, true
+			err = ix.engine.Create(ctx, p.next, ix.settings)
+		case p.filled:
+			p.next, err = ix.engine.Stage(ctx, p.index, ix.settings)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("create index %s: %w", p.env.Index, err)
+		}
+		p.pending = false
+		work[name] = p
+	}
+	if len(work) > 0 {
+		ix.touched = map[port.Key]struct{}{}
+		ix.publish(ctx)
+	}
+	return work, nil
+}
+
+// scan reads the whole store into the indexes that are being built.
+func (ix *Indexer) scan(ctx context.Context, work map[string]*place) (n int64, err error) {
+	batches := map[string][]port.Published{}
+	err = ix.docs.Scan(ctx, func(p port.Published) error {
+		if work[p.Environment] == nil {
+			return nil
+		}
+		n++
+		batches[p.Environment] = append(batches[p.Environment], p)
+		if len(batches[p.Environment]) < buildBatch {
+			return nil
+		}
+		err := ix.add(ctx, work[p.Environment], batches[p.Environment])
+		clear(batches[p.Environment])
+		batches[p.Environment] = batches[p.Environment][:0]
+		return err
+	})
+	for name, batch := range batches {
+		if err == nil {
+			err = ix.add(ctx, work[name], batch)
+		}
+	}
+	return n, err
+}
+
+// add puts what a scan has read into an index, without the documents that have
+// been applied since: theirs is newer.
+func (ix *Indexer) add(ctx context.Context, to *place, batch []port.Published) error {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.places[to.env.Name] != to { // the environment was removed
+		return nil
+	}
+	ops := make([]search.Op, 0, len(batch))
+	for _, p := range batch {
+		if _, newer := ix.touched[p.Key]; !newer {
+			ops = append(ops, operation(p.Key, p))
+		}
+	}
+	index := to.index
+	if to.next != "" {
+		index = to.next
+	}
+	ix.stats.scanned.Add(int64(len(batch)))
+	return ix.write(ctx, index, ops)
+}
+
+// endBuild puts what was built into its place, or takes a failed build back.
+func (ix *Indexer) endBuild(ctx context.Context, work map[string]*place, failed error) error {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	for name, p := range work {
+		if ix.places[name] != p {
+			continue
+		}
+		next := p.next
+		p.next = ""
+		switch {
+		case failed != nil:
+			p.pending = true
+			if next != "" {
+				ix.drop(ctx, next)
+			}
+		case next == "":
+			p.filled = true
+		case p.moving:
+			old := p.index
+			p.index, p.filled, p.moving = next, true, false
+			ix.publish(ctx)
+			ix.drop(ctx, old)
+		default:
+			if err := ix.engine.Swap(ctx, p.index); err != nil {
+				p.pending, failed = true, fmt.Errorf("swap index %s: %w", p.index, err)
+			}
+		}
+	}
+	ix.touched = nil
+	ix.publish(ctx)
+	if failed != nil {
+		return failed
+	}
+	select {
+	case <-ix.ready:
+	default:
+		close(ix.ready)
+	}
+	close(ix.built)
+	ix.built = make(chan struct{})
+	return nil
+}

@@ -1,0 +1,46 @@
+package search
+
+import (
+	"errors"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/conf"
+)
+
+// Config is the section `search` of the configuration.
+type Config struct {
+	Engine         string        `yaml:"engine" enum:"embedded" doc:"Which engine answers searches. embedded keeps its index in the memory of one process."`
+	Batch          int           `yaml:"batch" doc:"How many changed documents are indexed at once, at most."`
+	RebuildAfter   time.Duration `yaml:"rebuild_after" doc:"How long the configuration of content types and analyzers must be quiet before indexes are built anew; asking for a refresh does it at once."`
+	RefreshTimeout time.Duration `yaml:"refresh_timeout" doc:"How long POST /api/search/refresh waits."`
+	Timeout        time.Duration `yaml:"timeout" doc:"Longest time of one search."`
+	MaxRequest     conf.Bytes    `yaml:"max_request" doc:"Largest body of a search request."`
+}
+
+func defaults() *Config {
+	return &Config{
+		Engine: "embedded", Batch: 512, RebuildAfter: 1500 * time.Millisecond,
+		RefreshTimeout: 25 * time.Second, Timeout: 20 * time.Second, MaxRequest: 4 << 20,
+	}
+}
+
+// Validate implements the check of package conf.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Batch < 1 || c.Batch > 10_000 {
+		errs = append(errs, errors.New("batch: must be between 1 and 10000"))
+	}
+	if c.RebuildAfter < settleTime {
+		errs = append(errs, errors.New("rebuild_after: must be at least "+settleTime.String()))
+	}
+	if c.RefreshTimeout <= 0 {
+		errs = append(errs, errors.New("refresh_timeout: must be positive"))
+	}
+	if c.Timeout <= 0 {
+		errs = append(errs, errors.New("timeout: must be positive"))
+	}
+	if c.MaxRequest < 1024 {
+		errs = append(errs, errors.New("max_request: must be at least 1KiB"))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,119 @@
+package search
+
+import (
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
+)
+
+const (
+	maxDepth = 512  // of a body; the search object has bounds of its own
+	maxNames = 1000 // of a list
+	maxText  = 4096 // bytes of one name or pattern
+)
+
+// input reads the members of a JSON body, leniently where old clients need it:
+// null is as good as nothing, [] is an empty object, unknown members are left
+// alone. After the first problem nothing more is read; err tells it.
+type input struct {
+	raw []byte
+	err error
+}
+
+// parse checks a body. No body at all is an empty object: some endpoints need
+// nothing.
+func parse(raw []byte) *input {
+	if len(raw) == 0 {
+		return &input{raw: []byte("{}")}
+	}
+	if err := rawjson.CheckObject(raw, rawjson.Limits{Depth: maxDepth}); err != nil {
+		return &input{err: err}
+	}
+	return &input{raw: rawjson.Object(raw)}
+}
+
+func (in *input) fail(key, format string, args ...any) {
+	if in.err == nil {
+		in.err = problem.Field(problem.Invalid, key, format, args...)
+	}
+}
+
+// get gives a member; ok is false when it is missing or null.
+func (in *input) get(key string) (value []byte, ok bool) {
+	if in.err != nil {
+		return nil, false
+	}
+	value, ok = rawjson.Get(in.raw, key)
+	return value, ok && rawjson.KindOf(value) != rawjson.Null
+}
+
+// text gives a string that may be missing.
+func (in *input) text(key string) string {
+	v, ok := in.get(key)
+	if !ok {
+		return ""
+	}
+	s, isText := rawjson.String(v)
+	switch {
+	case !isText:
+		in.fail(key, "must be a string, not %s", rawjson.KindOf(v))
+	case len(s) > maxText:
+		in.fail(key, "is longer than %d bytes", maxText)
+	}
+	return s
+}
+
+// name gives a string that must be there and not be empty.
+func (in *input) name(key string) string {
+	s := in.text(key)
+	if s == "" {
+		in.fail(key, "must be a string that is not empty")
+	}
+	return s
+}
+
+// list gives the strings of an array under the first of the keys that is
+// there; nil if none is.
+func (in *input) list(keys ...string) (all []string) {
+	for _, key := range keys {
+		v, ok := in.get(key)
+		if !ok {
+			continue
+		}
+		if s, isText := rawjson.String(v); isText {
+			return []string{s}
+		}
+		if rawjson.KindOf(v) != rawjson.Array {
+			in.fail(key, "must be an array of strings, not %s", rawjson.KindOf(v))
+			return nil
+		}
+		_ = rawjson.Elements(v, func(i int, v []byte) error {
+			s, isText := rawjson.String(v)
+			if !isText || len(s) > maxText || i >= maxNames {
+				in.fail(rawjson.Index(key, i), "must be a string of at most %d bytes, one of at most %d", maxText, maxNames)
+			}
+			all = append(all, s)
+			return in.err
+		})
+		return all
+	}
+	return nil
+}
+
+// search gives the search object: JSON within a JSON string, as the API says,
+// or the object itself.
+func (in *input) search() []byte {
+	v, ok := in.get("search")
+	if !ok {
+		in.fail("search", "is missing: a search object as a JSON string")
+		return nil
+	}
+	switch rawjson.KindOf(v) {
+	case rawjson.Text:
+		b, _ := rawjson.Bytes(v)
+		return b
+	case rawjson.Map, rawjson.Array:
+		return rawjson.Object(v)
+	}
+	in.fail("search", "must be a search object as a JSON string, not %s", rawjson.KindOf(v))
+	return nil
+}
