@@ -134,7 +134,7 @@ func (m *sums) stats(avg float64) *search.StatsResult {
 		return &search.StatsResult{}
 	}
 	out := &search.StatsResult{Count: m.n, Min: m.low, Max: m.high, Avg: avg, Sum: m.sum}
-	if m.field != nil {
+	if m.field != nil && m.field.Family == mapping.Date {
 		out.Texts = &[4]string{m.text(m.low), m.text(m.high), m.text(avg), m.text(m.sum)}
 	}
 	return out

@@ -29,8 +29,9 @@ const version = "8.0.0-quoin-embedded"
 
 // Engine implements search.Engine in memory.
 type Engine struct {
-	load   search.Loader
-	scores sync.Pool // of *[]float32
+	load    search.Loader
+	scores  sync.Pool // of *[]float32
+	minDead int       // see index.minDead
 
 	change  sync.Mutex // held while the catalog is replaced
 	catalog atomic.Pointer[catalog]
@@ -46,7 +47,7 @@ type catalog struct {
 // New makes an empty engine. load finds sources of documents; it is called
 // without any lock held.
 func New(load search.Loader) *Engine {
-	e := &Engine{load: load}
+	e := &Engine{load: load, minDead: 512}
 	e.catalog.Store(&catalog{})
 	return e
 }
@@ -74,6 +75,7 @@ func (e *Engine) Create(_ context.Context, name string, s search.Settings) error
 		fresh.indices = map[string]*index{}
 	}
 	fresh.indices[name] = x
+	x.minDead = e.minDead
 	e.catalog.Store(fresh)
 	return nil
 }

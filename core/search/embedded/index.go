@@ -17,12 +17,9 @@ import (
 // add them; readers wait for so many at most.
 const chunk = 64
 
-// A segment is written anew when so many of its documents, and such a part of
-// them, are deleted.
-const (
-	minDead  = 512
-	deadPart = 4
-)
+// deadPart: a segment is written anew when one in so many of its documents is
+// deleted.
+const deadPart = 4
 
 // index is one concrete index. writer is held by whoever changes it; readers
 // only take the segment and its lock.
@@ -32,6 +29,8 @@ type index struct {
 	seg  atomic.Pointer[segment]
 	set  atomic.Pointer[analysis.Set]
 	full atomic.Bool // the mapping left out fields
+
+	minDead int // deleted documents below which a segment is left as it is
 
 	writer   sync.Mutex
 	settings search.Settings
@@ -92,7 +91,7 @@ func (x *index) apply(ctx context.Context, ops []search.Op) error {
 	}
 	x.full.Store(x.reg.Full)
 	x.batch.shrink()
-	if seg := x.seg.Load(); seg.dead >= minDead && seg.dead*deadPart > int(seg.root().n) {
+	if seg := x.seg.Load(); seg.dead >= x.minDead && seg.dead*deadPart > int(seg.root().n) {
 		x.seg.Store(seg.compact())
 	}
 	if len(refused) == 0 {

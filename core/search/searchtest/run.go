@@ -1,0 +1,143 @@
+// Package searchtest is the conformance suite of the search port: what every
+// adapter must answer, by fixed cases and by comparison with a naive evaluator
+// over the raw JSON of random documents and random requests.
+package searchtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/dsl"
+)
+
+// Factory makes an empty engine that finds sources with load. It registers
+// its own clean-up.
+type Factory func(t *testing.T, load search.Loader) search.Engine
+
+// Run runs the suite.
+func Run(t *testing.T, factory Factory) {
+	t.Run("Lifecycle", func(t *testing.T) { lifecycle(t, factory) })
+	t.Run("Cases", func(t *testing.T) { cases(t, factory) })
+	t.Run("Nested", func(t *testing.T) { nestedSemantics(t, factory) })
+	t.Run("Refused", func(t *testing.T) { refused(t, factory) })
+	t.Run("Types", func(t *testing.T) { visibleTypes(t, factory) })
+	t.Run("Sources", func(t *testing.T) { sources(t, factory) })
+	t.Run("Concurrent", func(t *testing.T) { concurrent(t, factory) })
+	t.Run("Random", func(t *testing.T) { random(t, factory) })
+}
+
+// Store keeps the sources of a test's documents by ref.
+type Store struct {
+	mu   sync.Mutex
+	raws [][]byte
+}
+
+// Put keeps a source and gives its ref.
+func (s *Store) Put(raw []byte) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.raws = append(s.raws, raw)
+	return int64(len(s.raws))
+}
+
+// Load implements search.Loader.
+func (s *Store) Load(_ context.Context, _ string, refs []int64) ([][]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([][]byte, len(refs))
+	for i, ref := range refs {
+		if ref < 1 || int(ref) > len(s.raws) {
+			return nil, fmt.Errorf("no ref %d", ref)
+		}
+		out[i] = s.raws[ref-1]
+	}
+	return out, nil
+}
+
+// bench is an engine with the documents of a test.
+type bench struct {
+	t     *testing.T
+	e     search.Engine
+	store Store
+}
+
+func newBench(t *testing.T, factory Factory) *bench {
+	b := &bench{t: t}
+	b.e = factory(t, b.store.Load)
+	return b
+}
+
+// index makes an index of documents given as "type:ouuid" and JSON.
+func (b *bench) index(name string, s search.Settings, docs ...[2]string) {
+	b.t.Helper()
+	if err := b.e.Create(context.Background(), name, s); err != nil {
+		b.t.Fatal(err)
+	}
+	b.apply(name, docs...)
+}
+
+func (b *bench) apply(name string, docs ...[2]string) {
+	b.t.Helper()
+	ops := make([]search.Op, len(docs))
+	for i, d := range docs {
+		ops[i] = b.op(d[0], d[1])
+	}
+	if err := b.e.Apply(context.Background(), name, ops); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := b.e.Refresh(context.Background(), name); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// op is an upsert, or a deletion when raw is empty.
+func (b *bench) op(key, raw string) search.Op {
+	k := parseKey(key)
+	if raw == "" {
+		return search.Op{Key: k}
+	}
+	return search.Op{Key: k, Doc: &search.Doc{Key: k, Ref: b.store.Put([]byte(raw)), Raw: []byte(raw)}}
+}
+
+func parseKey(key string) search.Key {
+	for i := range key {
+		if key[i] == ':' {
+			return search.Key{Type: key[:i], OUUID: key[i+1:]}
+		}
+	}
+	panic("a key is type:ouuid, not " + key)
+}
+
+func target(indices ...string) search.Target { return search.Target{Indices: indices} }
+
+// search runs a search object given as JSON.
+func (b *bench) search(t search.Target, object string) (*search.Response, error) {
+	r, err := dsl.Parse([]byte(object))
+	if err != nil {
+		return nil, err
+	}
+	r.Now = now
+	return b.e.Search(context.Background(), t, r)
+}
+
+func (b *bench) mustSearch(t search.Target, object string) *search.Response {
+	b.t.Helper()
+	out, err := b.search(t, object)
+	if err != nil {
+		b.t.Fatalf("%s: %v", object, err)
+	}
+	return out
+}
+
+// answer gives the answer as a client sees it.
+func answer(out *search.Response) map[string]any {
+	var m map[string]any
+	if err := json.Unmarshal(out.AppendJSON(nil), &m); err != nil {
+		panic("the response is no JSON: " + err.Error())
+	}
+	return m
+}
