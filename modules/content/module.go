@@ -37,14 +37,16 @@ func wiring() fx.Option {
 		module.Offer[port.ContentTypes](func(s *source) *source { return s }),
 		module.Entities(entities),
 		fx.Provide(func(s *Service, list module.EntityList) (*Admin, error) { return newAdmin(s, list.Entities) }, fx.Private),
-		module.Operations(func(s *Service, a *Admin, i module.Instance) []web.Operation {
-			ops := append(operations(s), metaOperations(s)...)
-			return append(append(ops, bulkOperation(s)), adminOperations(a, i.Version)...)
-		}),
+		module.Operations(moduleOperations),
 		module.Services(func(b *bootstrap) []module.Service {
 			return []module.Service{{Name: "content", Phase: module.PhaseData, Start: b.start}}
 		}),
 	)
+}
+
+func moduleOperations(s *Service, a *Admin, i module.Instance) []web.Operation {
+	ops := append(operations(s), metaOperations(s)...)
+	return append(append(ops, bulkOperation(s)), adminOperations(a, i.Version)...)
 }
 
 func newCatalogs(d *db.DB, log *slog.Logger, i module.Instance) *catalogs {

@@ -1,0 +1,84 @@
+package content
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/work"
+)
+
+// Kit is the module put together for tests.
+type Kit struct {
+	Service    *Service
+	Source     *source
+	Operations []web.Operation
+	Start      func(context.Context) error
+}
+
+// KitOptions are what tests choose.
+type KitOptions struct {
+	DB      *db.DB
+	Bus     *event.Bus
+	Log     *slog.Logger
+	Now     func() time.Time
+	Refresh port.Refresher
+	Config  *Config
+}
+
+// NewKit does what module.go does, without fx and with a clock of the test.
+func NewKit(o KitOptions) (*Kit, error) {
+	types := newCatalogs(o.DB, o.Log, module.Instance{ID: "test_"})
+	s := newService(serviceNeeds{Config: o.Config, DB: o.DB, Types: types, Bus: o.Bus, Log: o.Log, Refresh: o.Refresh})
+	s.now = o.Now
+	admin, err := newAdmin(s, entities(s))
+	if err != nil {
+		return nil, err
+	}
+	b := newBootstrap(s, o.Config, module.Samples{}, &module.Welcome{})
+	return &Kit{Service: s, Source: newSource(o.DB, types), Operations: moduleOperations(s, admin, module.Instance{Version: "test"}), Start: b.start}, nil
+}
+
+// Sources are the tables that the kit needs.
+func Sources() []db.Source {
+	return []db.Source{work.Migrations(), event.Migrations(), {Module: "content", Files: os.DirFS("migrations")}}
+}
+
+// Defaults are the defaults of the configuration.
+func Defaults() *Config { return defaults() }
+
+// ParseBulkLine gives whether a line of a bulk request is one.
+func ParseBulkLine(text []byte) error {
+	_, err := parseBulkLine(text, 64)
+	return err
+}
+
+// CheckExport gives the name that an export of the kind carries.
+func CheckExport(kind string, export []byte) (string, error) {
+	for _, k := range kinds() {
+		if k.kind == kind {
+			e := configEntity{kindInfo: k}
+			name, err := e.check(export)
+			if err == nil {
+				err = e.compiles(&catalog{}, name, export)
+			}
+			return name, err
+		}
+	}
+	panic("no such kind: " + kind)
+}
+
+// Kinds are the kinds of configuration entities.
+func Kinds() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.kind)
+	}
+	return names
+}
