@@ -1,0 +1,188 @@
+package dsl_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/dsl"
+)
+
+// sent is what the PHP client sends for an empty search.
+const sent = `{"sources":[],"contentTypes":["page"],"queryArray":{"bool":{"must":[{"match_all":[]}]}},"indices":["preview"],"size":10,"from":0,
+	"searchOptions":{"size":10,"from":0},"sort":null,"scrollOptions":{"size":10},"countOptions":[],"aggs":[],"postFilter":{"params":{"x":1}},
+	"suggest":null,"highlight":{"fields":[]},"regex":null}`
+
+func TestWhatTheClientSends(t *testing.T) {
+	r, err := dsl.Parse([]byte(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, ok := r.Query.(*search.Bool)
+	if !ok || len(b.Must) != 1 || b.Must[0].Info().Path != "queryArray.bool.must[0].match_all" || b.Must[0].Info().Name != "match_all" || b.Must[0].Info().Boost != 1 {
+		t.Errorf("query: %+v", r.Query)
+	}
+	if r.Indices[0] != "preview" || r.ContentTypes[0] != "page" || r.Size != 10 || len(r.Warnings) != 1 || r.PostFilter != nil || len(r.Aggs) != 0 {
+		t.Errorf("request: %+v", r)
+	}
+}
+
+func TestWholeBodyInQuery(t *testing.T) {
+	r, err := dsl.Parse([]byte(`{"indices":["x"],"query":{"query":{"term":{"a":1}},"size":3,"sort":["b"],"aggs":{"t":{"terms":{"field":"c"}}},"_source":false,"track_total_hits":true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q, ok := r.Query.(*search.Term); !ok || q.Path != "query.query.term" || r.Size != 3 || r.Sort[0].Field != "b" || r.Aggs[0].Path != "query.aggs.t.terms" || !r.Source.None {
+		t.Errorf("%+v", r)
+	}
+	if r, err = dsl.Parse([]byte(`{}`)); err != nil || r.Query != nil || r.Size != 10 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestSorts(t *testing.T) {
+	for in, want := range map[string]string{
+		`null`:                             "",
+		`[]`:                               "",
+		`"title"`:                          "title",
+		`["_score","a"]`:                   "_score- a",
+		`{"a":"desc","b":{"order":"asc"}}`: "a- b",
+		`[{"a":{"order":"DESC","unmapped_type":"long"}}]`:           "a-",
+		`[{"a":{"missing":"_first"}},{"b":{"missing":3}}]`:          "a! b=3",
+		`{"a":{"nested_path":"p","mode":"avg"}}`:                    "a/p:avg",
+		`{"a":{"nested":{"path":"p","filter":{"term":{"p.x":1}}}}}`: "a/p?",
+		`{"a":null}`: "a",
+	} {
+		r, err := dsl.Parse([]byte(`{"sort":` + in + `}`))
+		if err != nil {
+			t.Errorf("%s: %v", in, err)
+			continue
+		}
+		var got []string
+		for _, k := range r.Sort {
+			s := k.Field
+			if k.Desc {
+				s += "-"
+			}
+			if k.MissingFirst {
+				s += "!"
+			}
+			if k.Missing != nil {
+				s += "=" + k.Missing.Text
+			}
+			if k.NestedPath != "" {
+				s += "/" + k.NestedPath
+			}
+			if k.NestedFilter != nil {
+				s += "?"
+			}
+			if k.Mode != "" {
+				s += ":" + string(k.Mode)
+			}
+			got = append(got, s)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// refusals are inputs that must be Invalid, with the path that the problem
+// names and a word of its text.
+var refusals = []struct{ in, path, word string }{
+	{`{"surprise":1}`, "surprise", "surprise"},
+	{`{"query":{"query_string":{"query":"x"}}}`, "query.query_string", "query_string"},
+	{`{"query":{"bool":{"must":[{"term":{"a":1}},{"fuzzy":{"a":"b"}}]}}}`, "query.bool.must[1].fuzzy", "fuzzy"},
+	{`{"query":{"term":{"a":1,"b":2}}}`, "query.term.b", "b"},
+	{`{"query":{"term":{"a":{"value":1,"x":2}}}}`, "query.term.a.x", "x"},
+	{`{"query":{"term":{}}}`, "query.term", "field"},
+	{`{"query":{"term":null}}`, "query.term", "null"},
+	{`{"query":{"term":{"a":1},"match":{"a":1}}}`, "query", "one clause"},
+	{`{"query":{"match":{"a":{"query":"x","fuzziness":"AUTO"}}}}`, "query.match.a.fuzziness", "fuzziness"},
+	{`{"query":{"match":{"a":{"query":"x","operator":"xor"}}}}`, "query.match.a.operator", "operator"},
+	{`{"query":{"match":{"a":{"query":"x","minimum_should_match":"x"}}}}`, "query.match.a.minimum_should_match", "minimum"},
+	{`{"query":{"multi_match":{"query":"x","type":"cross_fields"}}}`, "query.multi_match.type", "cross_fields"},
+	{`{"query":{"range":{"a":{"gte":1,"boost":-1}}}}`, "query.range.a.boost", "boost"},
+	{`{"query":{"range":{"a":{"gte":"x","format":"yyyy"}}}}`, "query.range.a", "yyyy"},
+	{`{"query":{"range":{"a":{"gte":"1","format":"QQ"}}}}`, "query.range.a.format", "QQ"},
+	{`{"query":{"range":{"a":{"gte":"1","time_zone":"Mars"}}}}`, "query.range.a.time_zone", "Mars"},
+	{`{"query":{"nested":{"path":"a","query":{"match_all":{}},"inner_hits":{}}}}`, "query.nested.inner_hits", "inner_hits"},
+	{`{"query":{"terms":{"a":{"index":"x","id":"1"}}}}`, "query.terms.a", "array"},
+	{`{"highlight":{"fields":{"title":[]}}}`, "highlight", "highlight"},
+	{`{"suggest":{"text":"x","s":{"term":{"field":"a"}}}}`, "suggest", "suggest"},
+	{`{"sort":{"_geo_distance":{"a":1}}}`, "sort._geo_distance", "_geo_distance"},
+	{`{"sort":[{"a":{"order":"up"}}]}`, "sort[0].a.order", "asc"},
+	{`{"sort":[{"a":{"mode":"median"}}]}`, "sort[0].a.mode", "median"},
+	{`{"aggs":{"h":{"date_histogram":{"field":"a"}}}}`, "aggs.h.date_histogram", "date_histogram"},
+	{`{"aggs":{"h":{"terms":{"field":"a"},"max":{"field":"a"}}}}`, "aggs.h.max", "one type"},
+	{`{"aggs":{"h":{"aggs":{}}}}`, "aggs.h", "type"},
+	{`{"aggs":{"h":{"terms":{"field":"a","include":"x"}}}}`, "aggs.h.terms.include", "include"},
+	{`{"aggs":{"h":{"terms":{"field":"a","size":0}}}}`, "aggs.h.terms.size", "integer"},
+	{`{"aggs":{"h":{"max":{"field":"a"},"aggs":{"x":{"max":{"field":"a"}}}}}}`, "aggs.h", "sub-aggregations"},
+	{`{"aggs":{"h":{"terms":{"field":"a"},"aggs":{"g":{"global":{}}}}}}`, "aggs.h.aggs.g.global", "top"},
+	{`{"from":49999,"size":2}`, "", "50000"},
+	{`{"size":-1}`, "size", "integer"},
+	{`{"size":1e300}`, "size", "integer"},
+	{`{"query":{"term":{"a":1e999}}}`, "query.term.a", "range"},
+	{`{"query":{"match_all":{}},"query":{"match_none":{}}}`, "query", "twice"},
+	{`{"query":[1]}`, "query", "object"},
+	{`{"query":`, "search", "JSON"},
+	{`[1]`, "", "object"},
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range refusals {
+		_, err := dsl.Parse([]byte(c.in))
+		p := problem.From(err)
+		if p.Kind != problem.Invalid || len(p.Fields) != 1 || p.Fields[0].Path != c.path || !strings.Contains(p.Fields[0].Message, c.word) {
+			t.Errorf("%s: got %v, want %q at %q", c.in, err, c.word, c.path)
+		}
+	}
+}
+
+func TestHostileSizes(t *testing.T) {
+	nest := func(open, shut string, n int) string {
+		return `{"query":` + strings.Repeat(open, n) + `{"match_all":{}}` + strings.Repeat(shut, n) + `}`
+	}
+	for what, in := range map[string]string{
+		"deep clauses": nest(`{"bool":{"must":`, `}}`, 100),
+		"deep JSON":    `{"query":` + strings.Repeat(`[`, 100_000),
+		"many clauses": `{"query":{"bool":{"should":[` + strings.Repeat(`{"match_all":{}},`, 2000) + `{"match_all":{}}]}}}`,
+		"many values":  `{"query":{"terms":{"a":[` + strings.Repeat(`1,`, 70_000) + `1]}}}`,
+		"many stars":   `{"query":{"wildcard":{"a":"` + strings.Repeat(`*a`, 100) + `"}}}`,
+		"deep aggs":    `{"aggs":` + strings.Repeat(`{"a":{"global":{},"aggs":`, 50) + `{}` + strings.Repeat(`}}`, 50) + `}`,
+		"long field":   `{"query":{"term":{"` + strings.Repeat(`a`, 1000) + `":1}}}`,
+		"many sorts":   `{"sort":["a"` + strings.Repeat(`,"a"`, 100) + `]}`,
+	} {
+		if _, err := dsl.Parse([]byte(in)); !problem.Is(err, problem.Invalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := dsl.Parse(make([]byte, 9<<20)); !problem.Is(err, problem.TooLarge) {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := dsl.Parse([]byte(nest(`{"bool":{"must":[`, `]}}`, 40))); err != nil {
+		t.Errorf("40 levels: %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(sent)
+	for _, c := range refusals {
+		f.Add(c.in)
+	}
+	f.Add(`{"query":{"bool":{"should":[{"match":{"a":{"query":"x","minimum_should_match":"2<75%"}}}],"filter":{"range":{"d":{"gte":"now-1d/d","time_zone":"+02:00"}}}}},"sort":[{"a":{"nested":{"path":"p"}}}]}`)
+	f.Fuzz(func(t *testing.T, in string) {
+		r, err := dsl.Parse([]byte(in))
+		if err != nil {
+			if k := problem.From(err).Kind; k != problem.Invalid && k != problem.TooLarge {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		if r.From < 0 || r.Size < 0 || r.From+r.Size > search.MaxWindow {
+			t.Errorf("window %d+%d", r.From, r.Size)
+		}
+	})
+}
