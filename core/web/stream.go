@@ -24,6 +24,10 @@ func Streaming(contentType string, fn func(ctx context.Context, r io.Reader, w i
 		c.SetHeader("Content-Type", contentType)
 		c.rec.WriteHeader(http.StatusOK)
 		fn(c.ctx, c.req.Body, c.rec, func() { _ = rc.Flush() })
+		// What fn left of the request must not be left to the server: in full
+		// duplex it would meet its own background reader there, and panic.
+		_ = rc.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.Copy(io.Discard, c.req.Body)
 	}}
 }
 
