@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -35,7 +36,7 @@ func bulkOperation(s *Service) web.Operation {
 		ID: "data-bulk", Method: http.MethodPost, Path: "/api/data/{type}/_bulk", Tag: tag, MaxBody: -1,
 		Summary: "Write many documents", Errors: []int{403, 404},
 		Doc: "NDJSON: each line is {\"op\":\"index|update|create|delete|publish|unpublish\",\"ouuid\":…,\"data\":{…},\"if_match\":…,\"environment\":…}; " +
-			"op defaults to index. Each line is answered by {\"line\":n,\"success\":…,\"status\":…,\"ouuid\":…,\"revision_id\":…} or an error; one that fails leaves the others alone. " +
+			"op defaults to index. Each line is answered by {\"line\":n,\"success\":…,\"status\":…,\"ouuid\":…,\"revision_id\":…} or by {\"line\":n,\"success\":false,\"status\":…,\"error\":[…]}; one that fails leaves the others alone. " +
 			"Lines about the same document take effect in their order. With refresh=true the last results come when everything is searchable.",
 	}, func(ctx context.Context, in *struct {
 		TypePath
@@ -90,15 +91,24 @@ func (b *bulk) run(ctx context.Context, r io.Reader, w io.Writer, flush func()) 
 }
 
 func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), int(b.s.cfg.MaxDocument)+4096)
+	lines := lineReader{Reader: bufio.NewReaderSize(r, 64<<10), max: int(b.s.cfg.MaxDocument) + 4096}
 	busy := map[string]*result{} // the last line about each document in the window
-	for n := 1; ctx.Err() == nil && lines.Scan(); n++ {
-		text := bytes.TrimSpace(lines.Bytes())
-		if len(text) == 0 {
-			continue
+	for n := 1; ctx.Err() == nil; n++ {
+		text, err := lines.next()
+		if err == io.EOF {
+			return
 		}
-		line, err := parseBulkLine(bytes.Clone(text), b.s.cfg.MaxDepth)
+		var line bulkLine
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
+			err = problem.New(problem.TooLarge, "the line is larger than %s", b.s.cfg.MaxDocument)
+		case err != nil:
+			err = problem.Wrap(err, problem.Invalid, "the request ended in the middle of a line")
+		case len(text) == 0:
+			continue
+		default:
+			line, err = parseBulkLine(text, b.s.cfg.MaxDepth)
+		}
 		res := &result{ouuid: line.OUUID, done: make(chan struct{})}
 		before := busy[line.OUUID]
 		if line.OUUID != "" {
@@ -113,16 +123,42 @@ func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
 		if n%1024 == 0 {
 			forget(busy)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		res := &result{done: make(chan struct{})}
-		p := problem.Wrap(err, problem.Invalid, "the request ended in the middle of a line")
-		if errors.Is(err, bufio.ErrTooLong) {
-			p = problem.New(problem.TooLarge, "a line is larger than %s; what follows it was not read", b.s.cfg.MaxDocument)
+		if lines.broken {
+			return
 		}
-		res.text = lineAnswer(0, nil, p)
-		close(res.done)
-		window <- res
+	}
+}
+
+// lineReader reads lines up to a length.
+type lineReader struct {
+	*bufio.Reader
+	max    int
+	broken bool
+}
+
+// next gives a line without the white space around it, io.EOF after the last
+// one, and bufio.ErrTooLong for one that is too long, which is skipped.
+func (l *lineReader) next() ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		part, err := l.ReadSlice('\n')
+		if long = long || len(line)+len(part) > l.max; !long {
+			line = append(line, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && (long || len(bytes.TrimSpace(line)) > 0):
+			err = nil // the last line needs no newline
+		case err != nil:
+			l.broken = true
+			return nil, err
+		}
+		if long {
+			return nil, bufio.ErrTooLong
+		}
+		return bytes.TrimSpace(line), err
 	}
 }
 
@@ -158,10 +194,16 @@ func (b *bulk) one(ctx context.Context, n int, line bulkLine, err error, before,
 	if err == nil {
 		o, err = b.apply(ctx, line)
 	}
-	res.text = lineAnswer(n, o, err)
+	res.text = lineAnswer(n, line.OUUID, o, err)
 }
 
 func (b *bulk) apply(ctx context.Context, l bulkLine) (*Outcome, error) {
+	switch l.Op {
+	case "", "index", "update", "create":
+		if l.Data == nil {
+			return nil, problem.Field(problem.Invalid, "data", "is missing")
+		}
+	}
 	switch l.Op {
 	case "", "index":
 		return b.s.Index(ctx, Write{Type: b.typeName, OUUID: l.OUUID, Raw: l.Data, Refresh: b.refresh, IfMatch: l.IfMatch})
@@ -182,12 +224,19 @@ func (b *bulk) apply(ctx context.Context, l bulkLine) (*Outcome, error) {
 }
 
 // lineAnswer renders the result of a line, with its newline.
-func lineAnswer(n int, o *Outcome, err error) []byte {
+func lineAnswer(n int, ouuid string, o *Outcome, err error) []byte {
 	b := strconv.AppendInt([]byte(`{"line":`), int64(n), 10)
 	if err != nil {
 		p := problem.From(err)
 		b = strconv.AppendInt(append(b, `,"success":false,"status":`...), int64(p.Kind.Status()), 10)
-		b = list(b, "error", append([]string{p.Detail}, sentences(p.Fields)...))
+		if ouuid != "" {
+			b = rawjson.AppendString(append(b, `,"ouuid":`...), ouuid)
+		}
+		if p.Code != "" {
+			b = rawjson.AppendString(append(b, `,"code":`...), p.Code)
+		}
+		messages := slices.DeleteFunc(sentences(p.Fields), func(s string) bool { return s == p.Detail })
+		b = list(b, "error", slices.Insert(messages, 0, p.Detail))
 		return append(b, '}', '\n')
 	}
 	b = strconv.AppendBool(append(b, `,"success":`...), o.Ok())
