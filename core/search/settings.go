@@ -45,6 +45,9 @@ type Field struct {
 	// IgnoreAbove is the longest keyword that is indexed, in characters; 0
 	// means 8191.
 	IgnoreAbove int
+	// Fielddata makes the tokens of a text available to sorts and
+	// aggregations, as those of keywords are.
+	Fielddata bool
 	// NoIndex keeps the field out of the index: it is only in the source.
 	NoIndex bool
 }

@@ -14,7 +14,7 @@ type family struct {
 
 	dict dict           // of text and keyword
 	post []posting      // by ordinal
-	ords column[uint32] // of keyword: ordinals of each object, without doubles
+	ords column[uint32] // of each object, without doubles; of text only if it is listed
 
 	// Of text: how many tokens each object has, and their sum and the number
 	// of objects, both without deleted ones.
@@ -24,6 +24,13 @@ type family struct {
 
 	nums column[float64] // of the numeric families
 }
+
+// maxTerm is the longest token of a text that is indexed, in bytes, as in
+// Lucene.
+const maxTerm = 32_766
+
+// listed tells whether the values of objects can be listed.
+func (f *family) listed() bool { return f.field.Family != mapping.Text || f.field.Listed }
 
 func newFamily(f *mapping.Field) *family { return &family{field: f, has: roaring.New()} }
 
@@ -42,7 +49,16 @@ func (f *family) addKeyword(object uint32, term []byte) {
 func (f *family) addText(object uint32, b *analysis.Buffer, tokens []analysis.Token) {
 	n, last := uint32(0), ^uint32(0)
 	for _, t := range tokens {
-		f.post[f.ord(b.Term(t))].add(object)
+		term := b.Term(t)
+		if len(term) > maxTerm {
+			continue
+		}
+		ord := f.ord(term)
+		p := &f.post[ord]
+		if f.field.Listed && !(p.n > 0 && p.one == object) {
+			f.ords.add(object, ord)
+		}
+		p.add(object)
 		if t.Pos != last { // synonyms at the same place count once
 			n++
 			last = t.Pos
@@ -71,11 +87,8 @@ func (f *family) ord(term []byte) uint32 {
 	return ord
 }
 
-// remove takes a deleted object out of the statistics.
+// remove takes a deleted object out of the statistics of a text.
 func (f *family) remove(object uint32) {
-	if f.field.Family != mapping.Text {
-		return
-	}
 	if row := f.length.get(object); row != nil {
 		f.tokens -= int64(row[0])
 		f.holds--
@@ -109,8 +122,8 @@ func (f *family) renumber(to []uint32) *family {
 			out.post[ords[ord]] = p
 		}
 	}
+	out.ords = f.ords.renumber(to, func(ord uint32) uint32 { return ords[ord] })
 	if f.field.Family == mapping.Keyword {
-		out.ords = f.ords.renumber(to, func(ord uint32) uint32 { return ords[ord] })
 		fill(out.has, &out.ords)
 		return out
 	}

@@ -109,8 +109,10 @@ func compareHits(keys []search.SortKey, a, b *candidate) int {
 func (r *run) hits(list []candidate) []search.Hit {
 	out := make([]search.Hit, len(list))
 	scored := len(r.req.Sort) == 0
+	whole := make([]bool, len(r.req.Sort))
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"
+		whole[i] = r.wholeSort(&r.req.Sort[i])
 	}
 	for i := range list {
 		c := &list[i]
@@ -124,19 +126,19 @@ func (r *run) hits(list []candidate) []search.Hit {
 			if k > 0 {
 				s = &c.rest[k-1]
 			}
-			h.Sort = append(h.Sort, r.sortValue(&r.req.Sort[k], s))
+			h.Sort = append(h.Sort, sortValue(s, whole[k]))
 		}
 		out[i] = h
 	}
 	return out
 }
 
-func (r *run) sortValue(key *search.SortKey, s *sortable) search.SortValue {
+func sortValue(s *sortable, whole bool) search.SortValue {
 	switch s.state {
 	case isText:
 		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(s.text)}
 	case isNumber:
-		return search.SortValue{Kind: search.NumberValue, Num: s.num, Whole: r.wholeSort(key) && s.num == float64(int64(s.num))}
+		return search.SortValue{Kind: search.NumberValue, Num: s.num, Whole: whole && s.num == float64(int64(s.num))}
 	}
 	return search.SortValue{}
 }
@@ -146,16 +148,9 @@ func (r *run) wholeSort(key *search.SortKey) bool {
 	if key.Field == "_score" || key.Mode == search.SortAvg {
 		return false
 	}
-	for _, v := range r.views {
-		for k, list := range v.seg.byPath {
-			if k.path != key.Field {
-				continue
-			}
-			for _, f := range list {
-				if f.field.Family == mapping.Double {
-					return false
-				}
-			}
+	for f := range r.named(key.Field) {
+		if f.field.Family == mapping.Double {
+			return false
 		}
 	}
 	return true

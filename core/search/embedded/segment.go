@@ -37,6 +37,7 @@ type space struct {
 	live   *roaring.Bitmap // objects that are not deleted
 	up     []uint32        // number of the object around each object
 	first  []uint32        // first object of each outer object, as far as there are any
+	texts  []*family       // text fields of the space, which have statistics
 }
 
 func newSegment() *segment {
@@ -128,6 +129,13 @@ func (s *segment) put(fam *family) {
 		s.families = append(s.families, nil)
 	}
 	s.families[f.ID] = fam
+	if f.Family == mapping.Text {
+		sp := s.root()
+		if f.Space.Parent != nil {
+			sp = s.spaceOf(f.Space)
+		}
+		sp.texts = append(sp.texts, fam)
+	}
 	key := pathKey{f.Space.ID, f.Path}
 	s.byPath[key] = append(s.byPath[key], fam)
 }
@@ -170,10 +178,8 @@ func (s *segment) remove(doc uint32) {
 
 func (s *segment) drop(sp *space, object uint32) {
 	sp.live.Remove(object)
-	for _, f := range s.families {
-		if f != nil && f.field.Space.ID == sp.of.ID {
-			f.remove(object)
-		}
+	for _, f := range sp.texts {
+		f.remove(object)
 	}
 	for _, kid := range sp.kids {
 		from, to := kid.down(object)

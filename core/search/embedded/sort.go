@@ -1,13 +1,13 @@
 package embedded
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 // sortable is the value of a document for a sort key. Its state orders
@@ -80,7 +80,7 @@ func (v *view) sortReader(key *search.SortKey, scores []float32) (reader, error)
 			src.filter = o.match()
 		}
 		for _, fam := range v.families(sp, key.Field) {
-			if fam.field.Family == mapping.Text {
+			if !fam.listed() {
 				continue
 			}
 			src.nums = append(src.nums, cursor[float64]{c: &fam.nums})
@@ -95,17 +95,10 @@ func (v *view) sortReader(key *search.SortKey, scores []float32) (reader, error)
 // checkSort refuses keys that no view can sort by.
 func (r *run) checkSort(key *search.SortKey) error {
 	text, other, keyword := false, false, false
-	for _, v := range r.views {
-		for k, list := range v.seg.byPath {
-			if k.path != key.Field {
-				continue
-			}
-			for _, f := range list {
-				text = text || f.field.Family == mapping.Text
-				other = other || f.field.Family != mapping.Text
-				keyword = keyword || f.field.Family == mapping.Keyword
-			}
-		}
+	for f := range r.named(key.Field) {
+		text = text || !f.listed()
+		other = other || f.listed()
+		keyword = keyword || f.listed() && !f.field.Family.Numeric()
 	}
 	if text && !other {
 		return problem.Field(problem.Invalid, key.Path,
@@ -115,6 +108,24 @@ func (r *run) checkSort(key *search.SortKey) error {
 		return problem.Field(problem.Invalid, key.Path, "the mode %q needs numbers, and %q has strings", key.Mode, key.Field)
 	}
 	return nil
+}
+
+// named gives the fields of a path in any space of any view.
+func (r *run) named(path string) iter.Seq[*family] {
+	return func(yield func(*family) bool) {
+		for _, v := range r.views {
+			for _, sp := range v.seg.spaces {
+				if sp == nil {
+					continue
+				}
+				for _, f := range v.families(sp, path) {
+					if !yield(f) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // source is one space from which a sort key takes values.

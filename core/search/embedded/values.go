@@ -17,7 +17,7 @@ func aggregable(sets []set, path, where string) ([][]*family, error) {
 	found, text := false, false
 	for i, s := range sets {
 		for _, f := range s.v.families(s.sp, path) {
-			if f.field.Family == mapping.Text {
+			if !f.listed() {
 				text = true
 				continue
 			}
@@ -65,7 +65,7 @@ func newTable(families [][]*family) *table {
 			}
 		}
 	}
-	if n != 1 || t.only.field.Family != mapping.Keyword {
+	if n != 1 || t.only.field.Family.Numeric() {
 		t.only = nil
 		t.ids = map[bucketKey]uint32{}
 		t.remaps = map[*family][]uint32{}

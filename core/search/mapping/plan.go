@@ -174,7 +174,7 @@ func (p *Plan) textLeaves(n *node, path string, kind search.Kind, f search.Field
 			return nil, err
 		}
 	}
-	out := p.one(Field{Space: n.space, Path: path, Family: Text, Analyzer: index, Search: find}, 0)
+	out := p.one(Field{Space: n.space, Path: path, Family: Text, Analyzer: index, Search: find, Listed: f.Fielddata}, 0)
 	if kind == search.KindSearchAsType {
 		for size, suffix := range map[int]string{2: "._2gram", 3: "._3gram"} {
 			out = append(out, p.one(Field{Space: n.space, Path: path + suffix, Family: Text,

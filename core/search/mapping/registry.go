@@ -41,6 +41,9 @@ type Field struct {
 	Family Family
 	// Analyzer made the tokens of a text, Search makes those of queries.
 	Analyzer, Search *analysis.Analyzer
+	// Listed tells that tokens of the text can be listed per object, for sorts
+	// and aggregations.
+	Listed bool
 	// Format reads and writes dates of the field.
 	Format *dates.Format
 }
@@ -64,6 +67,7 @@ type fieldKey struct {
 	path             string
 	family           Family
 	analyzer, search *analysis.Analyzer
+	listed           bool
 	format           string
 }
 
@@ -94,7 +98,7 @@ func (r *Registry) space(parent *Space, path string) *Space {
 
 // field gives the field, new or known; nil if there are too many.
 func (r *Registry) field(f Field) *Field {
-	key := fieldKey{space: f.Space.ID, path: f.Path, family: f.Family, analyzer: f.Analyzer, search: f.Search}
+	key := fieldKey{space: f.Space.ID, path: f.Path, family: f.Family, analyzer: f.Analyzer, search: f.Search, listed: f.Listed}
 	if f.Format != nil {
 		key.format = f.Format.String()
 	}

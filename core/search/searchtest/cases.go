@@ -20,7 +20,7 @@ func caseSettings() search.Settings {
 	return search.Settings{
 		Types: map[string][]search.Field{
 			"page": {
-				{Path: "title", Kind: search.KindText, Analyzer: "english", Fields: []search.Field{{Path: "sort", Kind: search.KindKeyword}}},
+				{Path: "title", Kind: search.KindText, Analyzer: "english", Fields: []search.Field{{Path: "sort", Kind: search.KindKeyword}, {Path: "alpha", Kind: search.KindText, Analyzer: "alpha", Fielddata: true}}},
 				{Path: "tag", Kind: search.KindKeyword, CopyTo: []string{"everything"}},
 				{Path: "day", Kind: search.KindDate, Format: "yyyy/MM/dd"},
 				{Path: "on", Kind: search.KindBoolean},
@@ -38,7 +38,8 @@ func caseSettings() search.Settings {
 				{Path: "shout", Kind: search.KindText, Analyzer: "loud"},
 			},
 		},
-		Analyzers: map[string]json.RawMessage{"loud": json.RawMessage(`{"type":"custom","tokenizer":"whitespace","filter":["uppercase"],"char_filter":[]}`)},
+		Analyzers: map[string]json.RawMessage{"loud": json.RawMessage(`{"type":"custom","tokenizer":"whitespace","filter":["uppercase"],"char_filter":[]}`),
+			"alpha": json.RawMessage(`{"type":"custom","tokenizer":"keyword","filter":["asciifolding","lowercase"]}`)},
 	}
 }
 
@@ -229,6 +230,10 @@ var bodyCases = []struct{ object, path, want string }{
 		`[{"_index":"one","_id":"a","_score":null,"_source":{"_contenttype":"note"},"sort":[null,"a"]},{"_index":"one","_id":"c","_score":null,"_source":{"_contenttype":"page"},"sort":[null,"c"]}]`},
 	{`{"query":{"ids":{"values":["b","c"]}},"sort":{"parts.weight":{"order":"desc","nested":{"path":"parts","filter":{"range":{"parts.weight":{"gt":1}}}}}},"sources":["x"]}`, "hits.hits",
 		`[{"_index":"one","_id":"b","_score":null,"_source":{"_contenttype":"page"},"sort":[2]},{"_index":"one","_id":"c","_score":null,"_source":{"_contenttype":"page"},"sort":[null]}]`},
+	{`{"query":{"exists":{"field":"title.alpha"}},"sort":{"title.alpha":{"order":"desc"}},"sources":["x"],"size":1,"aggs":{"t":{"terms":{"field":"title.alpha","size":1,"order":{"_key":"asc"}}}}}`, "hits.hits",
+		`[{"_index":"one","_id":"a","_score":null,"_source":{"_contenttype":"page"},"sort":["the running foxes"]}]`},
+	{`{"size":0,"aggs":{"t":{"terms":{"field":"title.alpha","size":1,"order":{"_key":"asc"}}}}}`, "aggregations.t",
+		`{"doc_count_error_upper_bound":0,"sum_other_doc_count":2,"buckets":[{"key":"a quick fox","doc_count":1}]}`},
 	{`{"contentTypes":["note"],"query":{"term":{"title":"fox"}},"sources":["x"],"aggs":{"t":{"terms":{"field":"_contenttype"}},"g":{"global":{}}}}`, "aggregations",
 		`{"t":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"note","doc_count":1}]},"g":{"doc_count":5}}`},
 	{`{"size":0,"queryArray":{"term":{"tag":"red"}},"query":{"match_none":{}}}`, "hits", `{"total":{"value":2,"relation":"eq"},"max_score":null,"hits":[]}`},
