@@ -136,8 +136,10 @@ func (d *DB) session(ctx context.Context) session {
 // is running. When fn gives an error nothing of it is kept, and the error is
 // returned as it is.
 //
-// On SQLite fn runs on the one writer, together with others in one commit: it
-// must not wait for anything but the database.
+// fn may run more than once, the last time with effect: it must set what it
+// gives back anew and not add to it. On SQLite fn runs on the one writer,
+// together with others in one commit: it must not wait for anything but the
+// database.
 func (d *DB) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if t, ok := ctx.Value(txKey{}).(*tx); ok && t.owner == d {
 		return fn(ctx)

@@ -10,6 +10,7 @@ import (
 type Statement struct {
 	sqlite   string
 	postgres string
+	writes   bool // anything but a plain SELECT
 }
 
 // SQL makes a statement from text that both engines understand, with ? for
@@ -19,7 +20,7 @@ func SQL(text string) *Statement { return Dual(text, text) }
 // Dual makes a statement whose text differs between the engines. Only core
 // packages may need it.
 func Dual(sqlite, postgres string) *Statement {
-	return &Statement{sqlite: sqlite, postgres: numbered(postgres)}
+	return &Statement{sqlite: sqlite, postgres: numbered(postgres), writes: !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(sqlite)), "SELECT")}
 }
 
 // numbered turns ? into $1, $2 … outside quotes.

@@ -50,6 +50,7 @@ func (c *Claimer) Claim(ctx context.Context, queue, owner string, limit int, lea
 	until := now.Add(lease)
 	var claimed []Lease
 	err := c.db.InTx(ctx, func(ctx context.Context) error {
+		claimed = nil // a transaction may run again
 		rows, err := c.db.Query(ctx, c.claim, db.Micros(until), owner, queue, db.Micros(now), limit)
 		if err != nil {
 			return err
@@ -117,6 +118,7 @@ func (c *Claimer) fenced(ctx context.Context, s *db.Statement, leases []Lease, a
 		list[i] = append(slices.Clone(args), l.ID, l.Owner, l.Attempt)
 	}
 	err := c.db.InTx(ctx, func(ctx context.Context) error {
+		lost = nil // a transaction may run again
 		return c.db.Each(ctx, s, list, func(i int, rows db.Rows) error {
 			if !rows.Next() && rows.Err() == nil {
 				lost = append(lost, leases[i].ID)

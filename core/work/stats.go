@@ -96,6 +96,7 @@ func (c *Claimer) count(ctx context.Context, s *db.Statement, ids []int64, args 
 		list[i] = append(append([]any{}, args...), id)
 	}
 	err = c.db.InTx(ctx, func(ctx context.Context) error {
+		n = 0 // a transaction may run again
 		return c.db.Each(ctx, s, list, func(_ int, rows db.Rows) error {
 			if rows.Next() {
 				n++
