@@ -2,11 +2,15 @@
 package main
 
 import (
+	"context"
+	"os"
+
 	"github.com/quoin-cms/quoin/config"
 	"github.com/quoin-cms/quoin/core/cli"
 	"github.com/quoin-cms/quoin/modules"
 )
 
 func main() {
-	cli.Main(cli.Program{Modules: modules.All(), Defaults: config.Defaults, Samples: config.Samples})
+	program := cli.Program{Modules: modules.All(), Defaults: config.Defaults, Samples: config.Samples}
+	os.Exit(cli.Main(context.Background(), program, os.Args[1:], os.Environ()))
 }

@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
-	cli.Main(cli.Program{Modules: append(modules.All(), witness()), Defaults: config.Defaults, Samples: config.Samples, Version: "test"})
+	program := cli.Program{Modules: append(modules.All(), witness()), Defaults: config.Defaults, Samples: config.Samples, Version: "test"}
+	os.Exit(cli.Main(context.Background(), program, os.Args[1:], os.Environ()))
 }
 
 var insertSeen = db.SQL(`INSERT INTO witness_seen (subject, n) VALUES (?, ?)`)

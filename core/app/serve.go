@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/telemetry"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // Serve opens, migrates, assembles and runs a server until ctx ends. ready is
@@ -30,14 +33,19 @@ func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr st
 		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", c.Server.Listen, err)
 	}
 	front := &gate{checks: a.Checks}
-	server := &http.Server{Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	server := &http.Server{
+		Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if err := a.run(ctx, o.Version); err != nil {
+		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+			err = nil // told to stop while it started
+		}
 		return errors.Join(err, server.Close())
 	}
-	var handler http.Handler = a.Router
-	front.next.Store(&handler)
+	front.open(a.Router)
 	a.Checks.SetState(telemetry.Ready)
 	ready(a, listener.Addr().String())
 	select {
@@ -62,7 +70,7 @@ func (a *App) shutdown(ctx context.Context, server *http.Server) error {
 	begin := time.Now()
 	a.Checks.SetState(telemetry.Draining)
 	if a.Config.Server.DrainDelay > 0 {
-		time.Sleep(a.Config.Server.DrainDelay)
+		<-time.After(a.Config.Server.DrainDelay)
 	}
 	within, cancel := context.WithTimeout(ctx, a.Config.Server.StopWithin)
 	defer cancel()
@@ -98,11 +106,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(*next).ServeHTTP(w, r)
 		return
 	}
-	w.Header().Set("Retry-After", "1")
-	answerHealth(w, http.StatusServiceUnavailable, map[string]any{
-		"success": false, "acknowledged": true, "error": []string{"the server is starting"}, "status": 503,
-	})
+	starting := problem.New(problem.Unavailable, "the server is starting")
+	starting.RetryAfter = time.Second
+	web.Fail(w, r, starting)
 }
+
+// open lets requests through to the handler.
+func (g *gate) open(next http.Handler) { g.next.Store(&next) }
 
 func (g *gate) ready(w http.ResponseWriter, r *http.Request) {
 	state := g.checks.State()

@@ -42,19 +42,22 @@ type env struct {
 	overrides []conf.Flag
 }
 
-// Main runs the command line and exits with its status: 0, or 1 after an
-// error, or 2 when the command line itself is wrong.
-func Main(p Program) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+// Main runs the command line of the process and gives its exit status: 0, or 1
+// after an error, or 2 when the command line itself is wrong. The first SIGINT
+// or SIGTERM ends it in good order, the second at once.
+func Main(ctx context.Context, p Program, args, vars []string) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := Run(ctx, p, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr); err != nil {
-		_, _ = fmt.Fprintln(os.Stderr, "quoin: "+err.Error())
-		stop()
-		if errors.As(err, new(usage)) {
-			os.Exit(2)
-		}
-		os.Exit(1)
+	context.AfterFunc(ctx, stop)
+	err := Run(ctx, p, args, vars, os.Stdin, os.Stdout, os.Stderr)
+	if err == nil {
+		return 0
 	}
+	_, _ = fmt.Fprintln(os.Stderr, "quoin: "+err.Error())
+	if errors.As(err, new(usage)) {
+		return 2
+	}
+	return 1
 }
 
 // Run runs one command line with its own environment and streams.

@@ -117,5 +117,5 @@ func (e *env) runModuleCommand(cmd *cobra.Command, moduleName string, c module.C
 		}
 		return nil
 	}
-	return a.Invoke(c.Invoke(ctx, call))
+	return a.Run(ctx, c, call)
 }

@@ -42,7 +42,7 @@ func (e *env) modulesCommand() *cobra.Command {
 
 func (e *env) configCommand() *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "Look at the configuration", Args: cobra.NoArgs}
-	print := func(render func(*app.Config) []byte) func(*cobra.Command, []string) error {
+	show := func(render func(*app.Config) []byte) func(*cobra.Command, []string) error {
 		return func(*cobra.Command, []string) error {
 			config, err := e.load()
 			if err != nil {
@@ -67,9 +67,9 @@ func (e *env) configCommand() *cobra.Command {
 			_, err = fmt.Fprintln(e.out, "The configuration is valid.")
 			return err
 		}},
-		&cobra.Command{Use: "print", Short: "Print the configuration in force and where each value comes from; secrets are hidden", Args: cobra.NoArgs, RunE: print((*app.Config).Print)},
-		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of the configuration file", Args: cobra.NoArgs, RunE: print((*app.Config).Schema)},
-		&cobra.Command{Use: "defaults", Short: "Print a commented file with all defaults", Args: cobra.NoArgs, RunE: print((*app.Config).DefaultFile)},
+		&cobra.Command{Use: "print", Short: "Print the configuration in force and where each value comes from; secrets are hidden", Args: cobra.NoArgs, RunE: show((*app.Config).Print)},
+		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of the configuration file", Args: cobra.NoArgs, RunE: show((*app.Config).Schema)},
+		&cobra.Command{Use: "defaults", Short: "Print a commented file with all defaults", Args: cobra.NoArgs, RunE: show((*app.Config).DefaultFile)},
 	)
 	return c
 }

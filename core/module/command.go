@@ -20,7 +20,7 @@ type Command struct {
 	// largest means any.
 	Args [2]int
 
-	invoke func(ctx context.Context, c *Call) fx.Option
+	invoke func(ctx context.Context, c *Call, result *error) fx.Option
 }
 
 // Flag is an option of a command. Default gives its type: string, bool, int,
@@ -54,11 +54,14 @@ func (c *Call) Strings(name string) []string { s, _ := c.Flags(name).([]string);
 // Cmd makes a command that runs with a value of the module's wiring, such as
 // its service.
 func Cmd[S any](c Command, run func(ctx context.Context, s S, call *Call) error) Command {
-	c.invoke = func(ctx context.Context, call *Call) fx.Option {
-		return fx.Invoke(func(s S) error { return run(ctx, s, call) })
+	c.invoke = func(ctx context.Context, call *Call, result *error) fx.Option {
+		return fx.Invoke(func(s S) { *result = run(ctx, s, call) })
 	}
 	return c
 }
 
-// Invoke gives the wiring that runs the command once.
-func (c Command) Invoke(ctx context.Context, call *Call) fx.Option { return c.invoke(ctx, call) }
+// Invoke gives the wiring that runs the command once and leaves its error in
+// result.
+func (c Command) Invoke(ctx context.Context, call *Call, result *error) fx.Option {
+	return c.invoke(ctx, call, result)
+}

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/telemetry"
@@ -23,8 +24,9 @@ const (
 )
 
 // Service is something that runs beside the requests. Start must return soon;
-// its context ends when starting takes too long and is not for background
-// work. Stop is called once, also when Start failed.
+// its context ends when the server is told to stop while it starts, and is not
+// for background work. Stop is called once, also when Start failed; its context
+// ends when the time for stopping is over. Stop may be nil.
 type Service struct {
 	Name  string
 	Phase Phase
@@ -38,7 +40,24 @@ func Offer[Port any](constructor any) fx.Option {
 }
 
 // Operations contributes endpoints: the constructor returns []web.Operation.
-func Operations(constructor any) fx.Option { return many(constructor, "operations") }
+func Operations(constructor any) fx.Option {
+	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"own operations,flatten"`)), fx.Private)
+}
+
+// Wire gives the wiring of a module, whose operations bear its name.
+func Wire(s Spec) fx.Option {
+	type own struct {
+		fx.In
+
+		Operations []web.Operation `group:"own operations"`
+	}
+	return fx.Module(s.Name, s.Wiring(), many(func(o own) []web.Operation {
+		for i := range o.Operations {
+			o.Operations[i].Module = s.Name
+		}
+		return o.Operations
+	}, "operations"))
+}
 
 // Services contributes what runs in the background: []module.Service.
 func Services(constructor any) fx.Option { return many(constructor, "services") }
@@ -64,6 +83,9 @@ func many(constructor any, group string) fx.Option {
 // list is that of fx and means nothing: whoever reads them sorts.
 type Contributions struct {
 	fx.In
+
+	// Authenticator is nil when no module offers one.
+	Authenticator auth.Authenticator `optional:"true"`
 
 	Operations    []web.Operation      `group:"operations"`
 	Services      []Service            `group:"services"`

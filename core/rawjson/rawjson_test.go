@@ -30,7 +30,7 @@ func TestIteration(t *testing.T) {
 		t.Errorf("elements %q, %v, want %q", got, err, want)
 	}
 	stop := errors.New("stop")
-	if err := rawjson.Members(raw, func(string, []byte) error { return stop }); err != stop {
+	if err := rawjson.Members(raw, func(string, []byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the callback's error must come back, got %v", err)
 	}
 	if err := rawjson.Members([]byte(`[]`), func(string, []byte) error { return stop }); err != nil {

@@ -36,7 +36,9 @@ const carriedMark = "\x00problem:"
 
 // Error gives the problem as JSON behind the mark.
 func (c carried) Error() string {
-	text, err := json.Marshal(c.Problem)
+	p := *c.Problem
+	p.Cause = nil // an interface cannot be read back
+	text, err := json.Marshal(p)
 	if err != nil { // a struct of strings and numbers cannot fail
 		return c.Detail
 	}

@@ -1,0 +1,91 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.uber.org/dig"
+	"go.uber.org/fx"
+	"go.uber.org/fx/fxevent"
+
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+// wiring is everything the modules' constructors may ask for.
+func (a *App) wiring(o Options) fx.Option {
+	options := []fx.Option{
+		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, module.Instance{ID: a.Config.Instance.ID, Version: o.Version}, module.Samples{FS: o.Samples}),
+		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}),
+		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
+	}
+	for _, s := range a.Modules {
+		if v := a.Config.values[s.Name]; v != nil {
+			options = append(options, fx.Supply(v))
+		}
+		options = append(options, module.Wire(s))
+	}
+	return fx.Options(options...)
+}
+
+// quiet swallows fx's events: its errors come back from fx.New.
+type quiet struct{}
+
+// LogEvent implements fxevent.Logger.
+func (quiet) LogEvent(fxevent.Event) {}
+
+// Assemble constructs every module and the router. Nothing runs yet.
+func (a *App) Assemble(version string) error {
+	var c module.Contributions
+	graph := fx.New(a.options, fx.Invoke(func(in module.Contributions) { c = in }))
+	if err := graph.Err(); err != nil {
+		return rootFirst(err)
+	}
+	slices.SortFunc(c.Services, func(x, y module.Service) int {
+		return cmp.Or(cmp.Compare(x.Phase, y.Phase), cmp.Compare(x.Name, y.Name))
+	})
+	a.services = c.Services
+	if err := a.Bus.Register(c.Subscriptions, c.Live); err != nil {
+		return err
+	}
+	for _, check := range c.Checks {
+		if err := a.Checks.Add(check); err != nil {
+			return err
+		}
+	}
+	if c.Authenticator == nil {
+		a.Log.Warn("no enabled module checks tokens: every operation that needs one will refuse it")
+	}
+	router, err := web.New(web.Options{
+		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
+		MaxBody: int64(a.Config.Server.MaxBody), Version: version,
+	})
+	a.Router = router
+	return err
+}
+
+// Run runs one command of a module, without starting anything. The error is
+// the command's own.
+func (a *App) Run(ctx context.Context, c module.Command, call *module.Call) error {
+	var result error
+	if err := fx.New(a.options, c.Invoke(ctx, call, &result)).Err(); err != nil {
+		return rootFirst(err)
+	}
+	return result
+}
+
+// rootFirst puts the cause in front of fx's chain of constructors. A cause
+// that a constructor gave is enough for an operator; one of fx itself, such as
+// a missing type, is a mistake in the program, and whoever looks for it needs
+// the chain.
+func rootFirst(err error) error {
+	root := dig.RootCause(err)
+	var wiring dig.Error
+	if errors.As(root, &wiring) {
+		return fmt.Errorf("%w\n%s", root, err.Error())
+	}
+	return root
+}
