@@ -41,8 +41,9 @@ type Options struct {
 	Grace time.Duration
 	// Retention is how long events are kept; 0 is 7 days.
 	Retention time.Duration
-	// Observe is told what happened to how many deliveries of a subscriber,
-	// with the words of core/work; it must be quick. It may be nil.
+	// Observe is told what happened to how many deliveries of a subscriber (or
+	// runs of the task "event.sweep"), with the words of core/work; it must be
+	// quick. It may be nil.
 	Observe func(subscriber, what string, n int)
 }
 
@@ -62,6 +63,7 @@ type Bus struct {
 	mu      sync.Mutex
 	started bool
 	dirty   chan struct{} // something was committed that others should hear of
+	known   chan struct{} // closed when the subscribers are in the table
 	end     context.CancelFunc
 	running sync.WaitGroup
 }
@@ -80,8 +82,12 @@ func New(d *db.DB, o Options) *Bus {
 	if err != nil {
 		panic(err) // the name is right
 	}
-	return &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), dirty: make(chan struct{}, 1)}
+	return &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), dirty: make(chan struct{}, 1), known: make(chan struct{})}
 }
+
+// Known is closed once every event that is emitted from then on, by whichever
+// process, gets a delivery for the durable subscribers of this one.
+func (b *Bus) Known() <-chan struct{} { return b.known }
 
 // Register adds the subscribers that this process serves. It must be called
 // before Start; the error names every subscriber that is not complete.
@@ -138,6 +144,7 @@ func (b *Bus) Start(ctx context.Context) error {
 		return err
 	}
 	b.started, b.sweeper = true, sweeper
+	close(b.known)
 	background, end := context.WithCancel(context.Background())
 	b.end = end
 	b.running.Go(func() { b.heartbeat(background) })
@@ -170,6 +177,12 @@ func (b *Bus) Stop(ctx context.Context) error {
 	stopping.Go(func() { errs[len(errs)-1] = b.sweeper.Stop(ctx) })
 	stopping.Wait()
 	b.end()
-	b.running.Wait()
+	gone := make(chan struct{})
+	go func() { b.running.Wait(); close(gone) }()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+		errs = append(errs, fmt.Errorf("the event bus did not stop in time: %w", ctx.Err()))
+	}
 	return errors.Join(errs...)
 }
