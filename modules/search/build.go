@@ -16,6 +16,13 @@ const buildBatch = 128
 // buildLoop fills new indexes and builds anew those whose configuration has
 // changed, once it has been quiet for a while.
 func (ix *Indexer) buildLoop(ctx context.Context) {
+	if ix.heard != nil { // what others write while the store is read must not be missed
+		select {
+		case <-ix.heard:
+		case <-ctx.Done():
+			return
+		}
+	}
 	quiet := time.NewTimer(ix.cfg.RebuildAfter)
 	defer quiet.Stop()
 	for {

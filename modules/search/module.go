@@ -43,11 +43,12 @@ func wiring() fx.Option {
 
 // newEmbedded makes the engine that lives in this process. It finds sources in
 // the content store.
-func newEmbedded(d *db.DB, docs port.Documents, types port.ContentTypes, cfg *Config, log *slog.Logger) *Indexer {
+func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, cfg *Config, log *slog.Logger) *Indexer {
 	ix := newIndexer(docs, types, cfg, log)
 	ix.engine = embedded.New(ix.sources)
-	if d.Dialect() == db.Postgres { // events come twice: see others
+	if d.Dialect() == db.Postgres { // see others
 		ix.own.limit = maxOwn
+		ix.heard = bus.Known()
 	}
 	return ix
 }
