@@ -1,0 +1,144 @@
+package embedded_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/dsl"
+	"github.com/quoin-cms/quoin/core/search/embedded"
+)
+
+func single(tb testing.TB, raws map[int64][]byte, s search.Settings) *embedded.Engine {
+	tb.Helper()
+	e := embedded.New(func(_ context.Context, _ string, refs []int64) ([][]byte, error) {
+		out := make([][]byte, len(refs))
+		for i, ref := range refs {
+			out[i] = raws[ref]
+		}
+		return out, nil
+	})
+	if err := e.Create(context.Background(), "one", s); err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+func upsert(ouuid string, ref int64, raw []byte) search.Op {
+	k := search.Key{Type: "page", OUUID: ouuid}
+	return search.Op{Key: k, Doc: &search.Doc{Key: k, Ref: ref, Raw: raw}}
+}
+
+// FuzzEngine indexes any bytes as a document and runs any bytes as a search.
+// Nothing may panic, and every error must be one that a client can read.
+func FuzzEngine(f *testing.F) {
+	f.Add(`{"a":"x","parts":[{"n":1,"parts":{"n":2}}],"d":"2024-01-01"}`, `{"query":{"match":{"a":"x"}},"aggs":{"t":{"terms":{"field":"a.keyword"}}},"sort":["d"]}`)
+	f.Add(`{"a":[1,"x",true,null,1.5,"2024-01-01"]}`, `{"query":{"range":{"a":{"gte":"a","lt":2}}},"aggs":{"t":{"terms":{"field":"a","missing":1,"min_doc_count":0},"aggs":{"s":{"stats":{"field":"a"}}}}},"sort":[{"a":{"mode":"avg"}}]}`)
+	f.Add(`{"":{"":1},".":2,"a.b":"c"}`, `{"query":{"multi_match":{"query":"c","fields":["*","a*^2"]}},"sources":{"includes":["a*"],"excludes":["*.b"]}}`)
+	f.Add(`{"parts":[{"n":[]},{}]}`, `{"query":{"nested":{"path":"parts","query":{"bool":{"must_not":{"exists":{"field":"parts.n"}}}}}},"aggs":{"n":{"nested":{"path":"parts"},"aggs":{"r":{"reverse_nested":{}}}}}}`)
+	settings := search.Settings{Types: map[string][]search.Field{"page": {{Path: "parts", Kind: search.KindNested}, {Path: "parts.parts", Kind: search.KindNested}}}}
+	f.Fuzz(func(t *testing.T, doc, object string) {
+		start := time.Now()
+		defer func() {
+			if took := time.Since(start); took > 3*time.Second {
+				t.Errorf("took %v", took)
+			}
+		}()
+		e := single(t, map[int64][]byte{1: []byte(doc), 2: []byte(`{"a":"y","parts":{"n":3}}`)}, settings)
+		e.SetMinDead(1)
+		ops := []search.Op{upsert("1", 1, []byte(doc)), upsert("2", 2, []byte(`{"a":"y","parts":{"n":3}}`)), upsert("1", 1, []byte(doc))}
+		if err := e.Apply(context.Background(), "one", ops); err != nil && !problem.Is(err, problem.Invalid) {
+			t.Fatal(err)
+		}
+		r, err := dsl.Parse([]byte(object))
+		if err != nil {
+			return
+		}
+		out, err := e.Search(context.Background(), one, r)
+		if err != nil {
+			if !problem.Is(err, problem.Invalid) {
+				t.Fatal(err)
+			}
+			return
+		}
+		out.AppendJSON(nil)
+		n, err := e.Count(context.Background(), one, r)
+		if err != nil || r.PostFilter == nil && n != out.Total {
+			t.Errorf("counted %d of %d, %v", n, out.Total, err)
+		}
+	})
+}
+
+// Documents that are large in one respect must cost in proportion.
+func TestHostileDocuments(t *testing.T) {
+	const n = 100_000
+	var keys, objects strings.Builder
+	for i := range n {
+		fmt.Fprintf(&keys, `"k%d":%d,`, i, i)
+		fmt.Fprintf(&objects, `{"n":%d},`, i)
+	}
+	docs := map[int64][]byte{
+		1: []byte(`{"list":[` + strings.Repeat(`"x",`, n) + `"y"]}`),
+		2: []byte(`{"list":[` + strings.Repeat(`1,`, n) + `2]}`),
+		3: []byte(`{"parts":[` + strings.TrimSuffix(objects.String(), ",") + `]}`),
+		4: []byte(`{` + strings.TrimSuffix(keys.String(), ",") + `}`),
+		5: []byte(`{"text":"` + strings.Repeat("word ", n) + `"}`),
+		6: []byte(`{"text":"` + strings.Repeat("a", 10*n) + `"}`),
+		7: []byte(`{"deep":` + strings.Repeat(`{"a":`, 100) + `1` + strings.Repeat(`}`, 100) + `}`),
+	}
+	e := single(t, docs, search.Settings{Types: map[string][]search.Field{"page": {{Path: "parts", Kind: search.KindNested}}}})
+	start := time.Now()
+	for range 3 {
+		for ref, raw := range docs {
+			if err := e.Apply(context.Background(), "one", []search.Op{upsert(fmt.Sprint(ref), ref, raw)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, object := range []string{
+		`{"sort":["list"],"aggs":{"a":{"terms":{"field":"list"},"aggs":{"s":{"stats":{"field":"list"}}}},"b":{"terms":{"field":"list.keyword"}}}}`,
+		`{"query":{"nested":{"path":"parts","query":{"range":{"parts.n":{"gte":5}}}}},"aggs":{"n":{"nested":{"path":"parts"},"aggs":{"r":{"reverse_nested":{}}}}},"sort":[{"parts.n":{"nested_path":"parts"}}]}`,
+		`{"query":{"wildcard":{"text":"*a*a*a*a*a*b"}}}`,
+		`{"query":{"multi_match":{"query":"word","fields":["te*","li*"]}}}`,
+	} {
+		r, err := dsl.Parse([]byte(object))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Search(context.Background(), one, r); err != nil {
+			t.Errorf("%s: %v", object, err)
+		}
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if h := e.Health(context.Background()); h != "yellow" {
+		t.Errorf("with fields left out, health is %s", h)
+	}
+}
+
+// Terms in terms that would make too many buckets are refused.
+func TestTooManyBuckets(t *testing.T) {
+	raw := []byte(`{"n":[0`)
+	for i := range 300 {
+		raw = fmt.Appendf(raw, ",%d", i)
+	}
+	docs := map[int64][]byte{1: append(raw, "]}"...)}
+	e := single(t, docs, search.Settings{})
+	if err := e.Apply(context.Background(), "one", []search.Op{upsert("1", 1, docs[1])}); err != nil {
+		t.Fatal(err)
+	}
+	for size, want := range map[string]bool{"200": true, "300": false} {
+		r, err := dsl.Parse([]byte(`{"size":0,"aggs":{"a":{"terms":{"field":"n","size":` + size + `},"aggs":{"b":{"terms":{"field":"n","size":` + size + `}}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = e.Search(context.Background(), one, r); (err == nil) != want || err != nil && !problem.Is(err, problem.Invalid) {
+			t.Errorf("size %s: %v", size, err)
+		}
+	}
+}
