@@ -85,7 +85,7 @@ func start(t *testing.T, vars ...string) *server {
 	t.Helper()
 	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(os.Args[0], "serve")
-	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
+	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_EVENTS__LEASE=2s", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

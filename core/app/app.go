@@ -59,7 +59,7 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, release: func() {}}
-	a.Bus = event.New(d, event.Options{Log: o.Log})
+	a.Bus = event.New(d, event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention})
 	a.options = a.wiring(o)
 	return a, a.Checks.Add(telemetry.Check{Name: "database", Run: d.Ping})
 }

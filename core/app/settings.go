@@ -69,6 +69,24 @@ type Log struct {
 	Format string `yaml:"format" enum:"json,text" doc:"json for machines, text for people."`
 }
 
+// Events is the section `events`.
+type Events struct {
+	Lease     time.Duration `yaml:"lease" doc:"How long a delivery waits for its process before another one takes it over; what a killed process had in hand comes late by that much."`
+	Retention time.Duration `yaml:"retention" doc:"How long events are kept after everybody got them."`
+}
+
+// Validate implements the check of package conf.
+func (e Events) Validate() error {
+	var errs []error
+	if e.Lease < time.Second {
+		errs = append(errs, errors.New("lease: must be at least 1s"))
+	}
+	if e.Retention < time.Minute {
+		errs = append(errs, errors.New("retention: must be at least 1m"))
+	}
+	return errors.Join(errs...)
+}
+
 // Switch is `modules.<name>`.
 type Switch struct {
 	Enabled bool `yaml:"enabled" doc:"false switches the module off: its endpoints, commands and subscriptions are gone; what it stored stays."`
@@ -80,6 +98,7 @@ type Config struct {
 	Database Database
 	Log      Log
 	Instance Instance
+	Events   Events
 
 	all      []module.Spec
 	switches map[string]*Switch
@@ -107,12 +126,14 @@ func Declare(all []module.Spec) *Config {
 		Database: Database{AutoMigrate: true},
 		Log:      Log{Level: "info", Format: "json"},
 		Instance: Instance{ID: "quoin_"},
+		Events:   Events{Lease: 15 * time.Second, Retention: 7 * 24 * time.Hour},
 		all:      all, switches: map[string]*Switch{}, values: map[string]any{},
 	}
 	c.sections = []conf.Section{
 		{Name: "server", Value: &c.Server, Doc: "Where the server listens and stores."},
 		{Name: "database", Value: &c.Database, Doc: "The database; SQLite needs no setting."},
 		{Name: "log", Value: &c.Log, Doc: "The log goes to standard error, one line per request."},
+		{Name: "events", Value: &c.Events, Doc: "The event bus: what happened is kept until every subscriber has it."},
 		{Name: "instance", Value: &c.Instance, Doc: "The name of this installation towards search clients."},
 	}
 	for _, s := range all {
