@@ -31,17 +31,57 @@ type MigrationState struct {
 	AppliedAt time.Time `json:"applied_at,omitzero"`
 }
 
-// Migrations lists every migration of the sources in the order they run.
+// tableThere counts the tables of a name: 0 or 1.
+var tableThere = Dual(
+	"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?",
+	"SELECT count(*) FROM pg_catalog.pg_class WHERE oid = to_regclass(?::text)")
+
+// Migrations lists every migration of the sources in the order they run. It
+// only reads, so that it is quick at every start and needs no right to create.
 func (d *DB) Migrations(ctx context.Context, sources []Source) ([]MigrationState, error) {
 	var all []MigrationState
-	err := d.eachMigrator(ctx, sources, func(module string, m *migrate.Migrator) error {
-		list, err := m.MigrationsWithStatus(ctx)
-		for _, x := range list {
-			all = append(all, MigrationState{module, x.Name + "_" + x.Comment, x.IsApplied(), x.MigratedAt})
+	for _, s := range sources {
+		list, err := d.migrationsOf(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("migrations of %s: %w", s.Module, err)
 		}
-		return err
-	})
-	return all, err
+		for _, x := range list {
+			all = append(all, MigrationState{s.Module, x.Name + "_" + x.Comment, x.IsApplied(), x.MigratedAt})
+		}
+	}
+	return all, nil
+}
+
+func (d *DB) migrationsOf(ctx context.Context, s Source) (migrate.MigrationSlice, error) {
+	found, err := d.discover(s)
+	if err != nil {
+		return nil, err
+	}
+	m := migrator(d.bun, s, found)
+	var there int
+	if err := d.backend.row(ctx, tableThere, []any{"migration_" + s.Module}).Scan(&there); err != nil {
+		return nil, err
+	}
+	if there == 0 { // the first migration makes the table
+		return found.Sorted(), nil
+	}
+	return m.MigrationsWithStatus(ctx)
+}
+
+func (d *DB) discover(s Source) (*migrate.Migrations, error) {
+	sub, err := fs.Sub(s.Files, string(d.dialect))
+	if err != nil {
+		return nil, err
+	}
+	found := migrate.NewMigrations()
+	return found, found.Discover(sub)
+}
+
+// migrator gives the migrator of one module. Every module has its own table,
+// so that the numbers of two modules' files cannot collide.
+func migrator(handle *bun.DB, s Source, found *migrate.Migrations) *migrate.Migrator {
+	return migrate.NewMigrator(handle, found, migrate.WithMarkAppliedOnSuccess(true),
+		migrate.WithTableName("migration_"+s.Module), migrate.WithLocksTableName("migration_"+s.Module+"_lock"))
 }
 
 // Migrate runs what has not run yet, under a lock that one process at a time
@@ -52,48 +92,35 @@ func (d *DB) Migrate(ctx context.Context, sources []Source) ([]MigrationState, e
 		return nil, err
 	}
 	defer release()
-	var ran []MigrationState
-	err = d.eachMigrator(ctx, sources, func(module string, m *migrate.Migrator) error {
-		group, err := m.Migrate(ctx)
-		if err != nil {
-			return err
-		}
-		for _, x := range group.Migrations {
-			ran = append(ran, MigrationState{module, x.Name + "_" + x.Comment, true, x.MigratedAt})
-		}
-		return nil
-	})
-	return ran, err
-}
-
-// Every module has its own table, so that the numbers of two modules' files
-// cannot collide.
-func (d *DB) eachMigrator(ctx context.Context, sources []Source, fn func(string, *migrate.Migrator) error) error {
 	var dialect schema.Dialect = sqlitedialect.New()
 	if d.dialect == Postgres {
 		dialect = pgdialect.New()
 	}
 	handle := bun.NewDB(d.backend.migration(), dialect)
 	defer func() { _ = handle.Close() }()
+	var ran []MigrationState
 	for _, s := range sources {
-		sub, err := fs.Sub(s.Files, string(d.dialect))
+		group, err := d.migrateOne(ctx, handle, s)
 		if err != nil {
-			return err
+			return ran, fmt.Errorf("migrations of %s: %w", s.Module, err)
 		}
-		found := migrate.NewMigrations()
-		if err := found.Discover(sub); err != nil {
-			return fmt.Errorf("migrations of %s: %w", s.Module, err)
-		}
-		m := migrate.NewMigrator(handle, found, migrate.WithMarkAppliedOnSuccess(true),
-			migrate.WithTableName("migration_"+s.Module), migrate.WithLocksTableName("migration_"+s.Module+"_lock"))
-		if err := m.Init(ctx); err != nil {
-			return fmt.Errorf("migrations of %s: %w", s.Module, err)
-		}
-		if err := fn(s.Module, m); err != nil {
-			return fmt.Errorf("migrations of %s: %w", s.Module, err)
+		for _, x := range group.Migrations {
+			ran = append(ran, MigrationState{s.Module, x.Name + "_" + x.Comment, true, x.MigratedAt})
 		}
 	}
-	return nil
+	return ran, nil
+}
+
+func (d *DB) migrateOne(ctx context.Context, handle *bun.DB, s Source) (*migrate.MigrationGroup, error) {
+	found, err := d.discover(s)
+	if err != nil {
+		return nil, err
+	}
+	m := migrator(handle, s, found)
+	if err := m.Init(ctx); err != nil {
+		return nil, err
+	}
+	return m.Migrate(ctx)
 }
 
 // Pending lists what Migrate would run.

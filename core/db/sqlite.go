@@ -58,7 +58,7 @@ func (l *lite) stmt(s *Statement) (*sql.Stmt, error) {
 	if st, ok := l.stmts.Load(s); ok {
 		return st.(*sql.Stmt), nil
 	}
-	st, err := l.read.Prepare(s.sqlite)
+	st, err := l.read.PrepareContext(context.Background(), s.sqlite)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", s.sqlite, err)
 	}
@@ -76,7 +76,7 @@ func (l *lite) query(ctx context.Context, s *Statement, args []any) (Rows, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := st.QueryContext(context.WithoutCancel(ctx), args...)
+	rows, err := st.QueryContext(context.WithoutCancel(ctx), args...) //nolint:rowserrcheck // the caller asks liteRows
 	if err != nil {
 		return nil, err
 	}

@@ -276,7 +276,7 @@ func (w *writer) query(ctx context.Context, s *Statement, args []any) (Rows, err
 	if err != nil {
 		return nil, err
 	}
-	rows, err := st.QueryContext(context.Background(), args...)
+	rows, err := st.QueryContext(context.Background(), args...) //nolint:rowserrcheck // the caller asks liteRows
 	if err != nil {
 		return nil, err
 	}

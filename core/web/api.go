@@ -89,11 +89,17 @@ func (r *Router) document() Operation {
 	return Op(Operation{
 		ID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Tag: "Meta", Public: true, Module: "core",
 		Summary: "This document (OpenAPI 3.1)",
-	}, func(context.Context, *None) (*Raw, error) { return JSON(r.doc) })
+	}, func(context.Context, *None) (*Raw, error) {
+		doc, err := r.OpenAPI()
+		if err != nil {
+			return nil, err
+		}
+		return JSON(doc)
+	})
 }
 
 // OpenAPI is the API document (OpenAPI 3.1, JSON) of all operations.
-func (r *Router) OpenAPI() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() }
+func (r *Router) OpenAPI() ([]byte, error) { return r.doc() }
 
 // mount registers the operation with huma under one of its paths. huma panics
 // about handlers whose types it cannot serve.

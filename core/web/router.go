@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/uptrace/bunrouter"
@@ -29,7 +30,7 @@ type Router struct {
 	tree   *bunrouter.Router
 	api    huma.API
 	routes map[string]map[string]string // shape → method → "path (module x)"
-	doc    []byte
+	doc    func() ([]byte, error)
 }
 
 // New mounts the operations and GET /openapi.json. Two operations that claim
@@ -41,12 +42,8 @@ func New(opt Options) (*Router, error) {
 	r.tree = bunrouter.New(bunrouter.WithNotFoundHandler(missing), bunrouter.WithMethodNotAllowedHandler(missing))
 	r.opt.Operations = append(slices.Clone(opt.Operations), r.document())
 	r.api = newAPI(opt.Version, r)
-	if err := r.mount(); err != nil {
-		return nil, err
-	}
-	var err error
-	r.doc, err = r.OpenAPI()
-	return r, err
+	r.doc = sync.OnceValues(func() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() })
+	return r, r.mount()
 }
 
 // mount registers the operations in a fixed order, whatever order they came in.
