@@ -15,8 +15,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"go.uber.org/fx"
-
 	"github.com/quoin-cms/quoin/config"
 	"github.com/quoin-cms/quoin/core/cli"
 	"github.com/quoin-cms/quoin/core/db"
@@ -49,7 +47,7 @@ func witness() module.Spec {
 	return module.Spec{
 		Name: "witness", Summary: "Writes down which events reached it.",
 		Migrations: fstest.MapFS{"sqlite/001_init.tx.up.sql": table, "postgres/001_init.tx.up.sql": table},
-		Wiring: func() fx.Option {
+		Wiring: func() module.Wiring {
 			return module.Subscribe(func(d *db.DB) []event.Subscription {
 				return []event.Subscription{{Name: "witness", Patterns: []string{"content.finalize"}, Transactional: true, Handle: func(ctx context.Context, events []event.Event) error {
 					for _, ev := range events {

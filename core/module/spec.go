@@ -35,8 +35,11 @@ type Spec struct {
 	Commands []Command
 	// Wiring returns the module's constructors. It may only use fx.Provide and
 	// the helpers of this package.
-	Wiring func() fx.Option
+	Wiring func() Wiring
 }
+
+// Wiring is what a module's constructors are handed over as.
+type Wiring = fx.Option
 
 // Resolve gives the enabled modules in the order of the list, or every problem
 // in the operator's words.

@@ -1,13 +1,11 @@
 package schema_test
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"testing"
 
-	"go.yaml.in/yaml/v3"
-
+	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/modules/content/schema"
 )
 
@@ -31,11 +29,7 @@ func TestSampleTypes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var tree any
-		if err := yaml.Unmarshal(raw, &tree); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		short, err := json.Marshal(tree)
+		short, err := conf.JSON(name, raw)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
