@@ -49,6 +49,9 @@ func (s *Service) AttachAlias(ctx context.Context, alias, envName string) error 
 		return err
 	}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
+		if err := s.store.holdConfig(ctx); err != nil {
+			return err
+		}
 		x, err := s.alias(ctx, alias)
 		if err != nil {
 			return err

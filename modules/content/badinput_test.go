@@ -10,8 +10,9 @@ import (
 // clean fails when an answer tells what only the log may know.
 func clean(t *testing.T, a *answer) {
 	t.Helper()
+	text := string(rawjson.Without(nil, a.body, "instance")) // random letters
 	for _, word := range []string{"SELECT ", "INSERT ", "UPDATE content", "content_revision", "goroutine ", ".go:", "sqlite", "SQLSTATE", "pgx", "panic", "constraint", "json.", "content."} {
-		if strings.Contains(string(a.body), word) {
+		if strings.Contains(text, word) {
 			t.Errorf("%s: the answer tells of %q: %s", a.call, word, a.body)
 		}
 	}

@@ -113,6 +113,9 @@ func (e configEntity) Put(ctx context.Context, name string, export []byte) (stri
 	}
 	x := &entity{Kind: e.kind, Name: name, Export: rawjson.Compact(nil, export)}
 	err = e.s.db().InTx(ctx, func(ctx context.Context) error {
+		if err := e.s.store.holdConfig(ctx); err != nil {
+			return err
+		}
 		old, err := e.s.store.entity(ctx, e.kind, name)
 		if err != nil {
 			return err
@@ -217,6 +220,9 @@ func (e configEntity) Delete(ctx context.Context, name string) (string, error) {
 	}
 	var id string
 	err = e.s.db().InTx(ctx, func(ctx context.Context) error {
+		if err := e.s.store.holdConfig(ctx); err != nil {
+			return err
+		}
 		x, err := e.find(ctx, name)
 		if err != nil {
 			return err

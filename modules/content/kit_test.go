@@ -237,6 +237,9 @@ func (s *server) call(as, method, path string, body any, headers ...string) *ans
 	if err != nil {
 		s.Fatal(err)
 	}
+	if res.StatusCode >= 500 {
+		s.Errorf("%s %s as %q: %d: %s", method, path, as, res.StatusCode, text)
+	}
 	return &answer{s.TB, fmt.Sprintf("%s %s as %q", method, path, as), res.StatusCode, res.Header, text}
 }
 

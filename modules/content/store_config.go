@@ -25,6 +25,7 @@ var (
 		ON CONFLICT (kind, name) DO UPDATE SET export = excluded.export, state = excluded.state, updated_at = excluded.updated_at RETURNING id`)
 	deleteEntity  = db.SQL(`DELETE FROM content_config WHERE id = ?`)
 	selectVersion = db.SQL(`SELECT version FROM content_config_version WHERE id = 1`)
+	holdVersion   = db.SQL(`UPDATE content_config_version SET version = version WHERE id = 1`)
 	raiseVersion  = db.SQL(`UPDATE content_config_version SET version = version + 1 WHERE id = 1`)
 )
 
@@ -61,6 +62,10 @@ func (s store) entity(ctx context.Context, kind, name string) (*entity, error) {
 	}
 	return e, err
 }
+
+// holdConfig makes other changes of the configuration wait for this transaction, so
+// that it can read and then write.
+func (s store) holdConfig(ctx context.Context) error { return s.db.Queue(ctx, holdVersion) }
 
 func (s store) entityNames(ctx context.Context, kind string) ([]string, error) {
 	rows, err := s.db.Query(ctx, selectNames, kind)
