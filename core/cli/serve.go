@@ -2,12 +2,15 @@ package cli
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/conf"
+	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
@@ -47,16 +50,41 @@ func (e *env) greet(a *app.App, addr string) {
 	if len(lines) == 0 {
 		return
 	}
-	base := "http://" + addr
-	_, _ = fmt.Fprintf(e.out, `
-Quoin listens on %s and stores in %s.
+	base := "http://" + reachable(addr)
+	_, _ = fmt.Fprintf(e.out, "\nQuoin listens on %s and stores in %s.\n\n%s\n\n", base, a.Config.StorageSummary(), strings.Join(lines, "\n"))
+	if username, password := a.Welcome.Account(); username != "" {
+		_, _ = io.WriteString(e.out, nextCommands(base, username, password))
+	}
+}
 
-%s
-
-Try next, in another terminal:
+// nextCommands are three commands that work as they are when they are pasted
+// into a shell. A password that the operator chose is not repeated.
+func nextCommands(base, username, password string) string {
+	note := ""
+	secret := quoteJSON(password)
+	if password == "" {
+		note = " (with your password in QUOIN_ADMIN_PASSWORD)"
+		secret = `"'"$QUOIN_ADMIN_PASSWORD"'"`
+	}
+	return fmt.Sprintf(`Try next, in another terminal%s:
   curl -s %s/readyz
-  curl -s %s/auth-token -d '{"username":"admin","password":"…"}'     # gives the token for the next one
-  curl -s %s/api/user-profile -H 'X-Auth-Token: …'
+  TOKEN=$(curl -s %s/auth-token -d '{"username":%s,"password":%s}' | sed 's/.*"authToken":"\([^"]*\)".*/\1/')
+  curl -s %s/api/user-profile -H "X-Auth-Token: $TOKEN"
 
-`, base, a.Config.StorageSummary(), strings.Join(lines, "\n"), base, base, base)
+`, note, base, base, quoteJSON(username), secret, base)
+}
+
+// quoteJSON is a JSON string that may stand between single quotes of a shell.
+func quoteJSON(s string) string {
+	return strings.ReplaceAll(string(rawjson.AppendString(nil, s)), "'", `\u0027`)
+}
+
+// reachable is an address that a client on this machine can use: a server that
+// listens everywhere is not found under 0.0.0.0.
+func reachable(addr string) string {
+	host, port, err := net.SplitHostPort(addr)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
 }

@@ -21,10 +21,11 @@ type Limits struct {
 }
 
 // Welcome collects what a person should read when a server starts for the
-// first time.
+// first time. It is safe for concurrent use.
 type Welcome struct {
-	mu    sync.Mutex
-	lines []string
+	mu                 sync.Mutex
+	lines              []string
+	username, password string
 }
 
 // Say adds a line.
@@ -39,6 +40,21 @@ func (w *Welcome) Lines() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]string(nil), w.lines...)
+}
+
+// Created notes the account that was created for the person. password is empty
+// when the person chose it: then nobody repeats it.
+func (w *Welcome) Created(username, password string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.username, w.password = username, password
+}
+
+// Account gives what Created noted; empty when nobody was created.
+func (w *Welcome) Account() (username, password string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.username, w.password
 }
 
 // Sub is a folder of an embedded file system. The folder is named in the

@@ -46,8 +46,14 @@ func wiring() fx.Option {
 
 func services(s *Service, w *module.Welcome) []module.Service {
 	k := &keeper{service: s}
+	admin := func(ctx context.Context) error {
+		return s.ensureAdmin(ctx, func(username, generated string) {
+			w.Created(username, generated)
+			w.Say(howToSignIn(username, generated))
+		})
+	}
 	return []module.Service{
-		{Name: "user-admin", Phase: module.PhaseData, Start: func(ctx context.Context) error { return s.EnsureAdmin(ctx, w.Say) }},
+		{Name: "user-admin", Phase: module.PhaseData, Start: admin},
 		{Name: "user-tokens", Phase: module.PhaseWork, Start: k.start, Stop: k.stop},
 	}
 }
