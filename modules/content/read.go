@@ -95,6 +95,9 @@ func (s *Service) Revision(ctx context.Context, typeName, ouuid string, id int64
 	if err := ct.rights.Check(ctx, auth.View); err != nil {
 		return nil, err
 	}
+	if err := checkOUUID(ouuid); err != nil {
+		return nil, err
+	}
 	r, err := s.ownRevision(ctx, ct, id)
 	if err != nil {
 		return nil, err
