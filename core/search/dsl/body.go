@@ -1,0 +1,133 @@
+package dsl
+
+import (
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// body reads the parameters that a search object and a search body share and
+// refuses all others.
+func (p *parser) body(o *object, what string) (err error) {
+	if n := o.get("aggs", "aggregations"); !n.empty() {
+		if p.r.Aggs, err = p.aggregations(n, 1); err != nil {
+			return err
+		}
+	}
+	if n := o.get("sort"); !n.empty() {
+		if p.r.Sort, err = p.sorts(n); err != nil {
+			return err
+		}
+	}
+	if p.r.From, err = o.whole("from", p.r.From, 0, search.MaxWindow); err != nil {
+		return err
+	}
+	if p.r.Size, err = o.whole("size", p.r.Size, 0, search.MaxWindow); err != nil {
+		return err
+	}
+	if n := o.get("sources", "_source"); n != nil {
+		if p.r.Source, err = source(n); err != nil {
+			return err
+		}
+	}
+	if err := p.postFilter(o); err != nil {
+		return err
+	}
+	if err := p.later(o); err != nil {
+		return err
+	}
+	if n := o.get("track_total_hits"); n != nil && n.kind == jsonx.Object {
+		return n.bad("true, false or a number is expected")
+	}
+	return o.done(what)
+}
+
+func (p *parser) window(o *object) error {
+	if p.r.From+p.r.Size > search.MaxWindow {
+		return o.bad("from + size must not be above %d", search.MaxWindow)
+	}
+	return nil
+}
+
+// postFilter reads the post filter. The PHP client sends {"params":{…}}
+// without the name of the clause, which nobody can understand (notes 3.1).
+func (p *parser) postFilter(o *object) (err error) {
+	n := o.get("post_filter", "postFilter")
+	if n.empty() {
+		return nil
+	}
+	if lostName(n) {
+		p.r.Warnings = append(p.r.Warnings, n.path()+" has lost the name of its clause and was left out")
+		return nil
+	}
+	p.r.PostFilter, err = p.optional(n)
+	return err
+}
+
+func lostName(n *node) bool {
+	return n.kind == jsonx.Object && len(n.keys) == 1 && n.keys[0] == "params"
+}
+
+// later refuses parts of a search that no engine has yet, unless they ask for
+// nothing.
+func (p *parser) later(o *object) error {
+	if n := o.get("highlight"); !n.empty() {
+		h, err := open(n)
+		if err != nil {
+			return err
+		}
+		if !h.get("fields").empty() {
+			return n.bad("highlight is not supported")
+		}
+	}
+	if n := o.get("suggest"); !n.empty() {
+		if !lostName(n) {
+			return n.bad("suggest is not supported")
+		}
+		p.r.Warnings = append(p.r.Warnings, n.path()+" has lost its names and was left out")
+	}
+	return nil
+}
+
+// source reads a list of patterns, an object of includes and excludes, or a
+// boolean.
+func source(n *node) (f search.SourceFilter, err error) {
+	switch n.kind {
+	case jsonx.Bool:
+		f.None = n.text == "false"
+		return f, nil
+	case jsonx.Object:
+		o, err := open(n)
+		if err != nil {
+			return f, err
+		}
+		if inc := o.get("includes", "include"); inc != nil {
+			if f.Includes, err = patterns(inc); err != nil {
+				return f, err
+			}
+		}
+		if exc := o.get("excludes", "exclude"); exc != nil {
+			if f.Excludes, err = patterns(exc); err != nil {
+				return f, err
+			}
+		}
+		return f, o.done("the source filter")
+	}
+	f.Includes, err = patterns(n)
+	return f, err
+}
+
+func patterns(n *node) ([]string, error) {
+	list, err := n.strings()
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > maxClauses {
+		return nil, n.bad("more than %d patterns", maxClauses)
+	}
+	for _, s := range list {
+		if len(s) > maxName {
+			return nil, n.bad("a pattern is longer than %d bytes", maxName)
+		}
+	}
+	return list, nil
+}
