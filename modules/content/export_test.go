@@ -12,6 +12,7 @@ import (
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/web"
 	"github.com/quoin-cms/quoin/core/work"
+	"github.com/quoin-cms/quoin/modules/content/schema"
 )
 
 // Kit is the module put together for tests.
@@ -66,7 +67,7 @@ func CheckExport(kind string, export []byte) (string, error) {
 			e := configEntity{kindInfo: k}
 			name, err := e.check(export)
 			if err == nil {
-				err = e.compiles(&catalog{}, name, export)
+				err = e.compiles(&catalog{forms: map[string]*schema.Field{}}, name, export)
 			}
 			return name, err
 		}
