@@ -12,9 +12,11 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/conf"
@@ -66,7 +68,7 @@ func Run(ctx context.Context, p Program, args, vars []string, in io.Reader, out,
 		p.Version = buildVersion()
 	}
 	e := &env{Program: p, in: in, out: out, err: errw, vars: vars}
-	root := e.root()
+	root := e.root(e.enabled(args))
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -77,32 +79,107 @@ func Run(ctx context.Context, p Program, args, vars []string, in io.Reader, out,
 // usage marks a mistake in the command line itself.
 type usage struct{ error }
 
-func (e *env) root() *cobra.Command {
-	root := &cobra.Command{
-		Use: "quoin", Short: "Quoin is a content administration back office over HTTP",
-		SilenceUsage: true, SilenceErrors: true, Args: cobra.NoArgs,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-	}
+// root makes the tree of commands. enabled tells which modules take part.
+func (e *env) root(enabled func(module string) bool) *cobra.Command {
+	root := group("quoin", "Quoin is a content administration back office over HTTP")
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.CompletionOptions = cobra.CompletionOptions{HiddenDefaultCmd: true}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage{fmt.Errorf("%w (see %s --help)", err, c.CommandPath())}
 	})
 	flags := root.PersistentFlags()
-	flags.StringVar(&e.file, "config", "", "configuration file (QUOIN_CONFIG)")
-	flags.StringArrayVar(&e.set, "set", nil, "set a key of the configuration: --set a.b=value")
+	flags.StringVar(&e.file, "config", "", "configuration `file` (QUOIN_CONFIG)")
+	flags.StringArrayVar(&e.set, "set", nil, "set a key of the configuration; `a.b=value`")
 	flags.BoolVar(&e.json, "json", false, "answer JSON for programs instead of tables for people")
-	flags.Func("data", "folder for everything that is stored (QUOIN_DATA)", func(v string) error {
+	flags.Func("data", "`folder` for everything that is stored (QUOIN_DATA)", func(v string) error {
 		e.overrides = append(e.overrides, conf.Flag{Name: "--data", Path: "server.data", Value: v})
 		return nil
 	})
 	root.AddCommand(e.serveCommand(), e.versionCommand(), e.modulesCommand(), e.configCommand(), e.migrateCommand(), e.importCommand())
-	e.addModuleCommands(root)
+	off := map[string]string{} // first words of commands that are not there → module
+	for _, m := range e.Modules {
+		for _, c := range m.Commands {
+			if enabled(m.Name) {
+				e.mount(root, c)
+				continue
+			}
+			word, _, _ := strings.Cut(c.Use, " ")
+			off[word] = m.Name
+		}
+	}
+	ask := root.RunE
+	root.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 && off[args[0]] != "" {
+			return fmt.Errorf("%q is a command of the module %q, which is switched off (modules.%s.enabled)", args[0], off[args[0]], off[args[0]])
+		}
+		return ask(c, args)
+	}
+	strict(root)
 	return root
 }
+
+// group is a command that only holds others.
+func group(use, short string) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, SuggestionsMinimumDistance: 2, RunE: func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return c.Help()
+		}
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return fmt.Errorf("%s has no command %q; did you mean %s?", c.CommandPath(), args[0], strings.Join(near, " or "))
+		}
+		return fmt.Errorf("%s has no command %q (see %s --help)", c.CommandPath(), args[0], c.CommandPath())
+	}, Args: cobra.ArbitraryArgs, Annotations: map[string]string{isGroup: ""}}
+}
+
+const isGroup = "group"
+
+// strict makes wrong arguments of every command a mistake in the command line.
+func strict(c *cobra.Command) {
+	if _, yes := c.Annotations[isGroup]; yes {
+		run := c.RunE
+		c.RunE = func(c *cobra.Command, args []string) error {
+			if err := run(c, args); err != nil {
+				return usage{err}
+			}
+			return nil
+		}
+	} else if check := c.Args; check != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := check(c, args); err != nil {
+				return usage{fmt.Errorf("usage: %s", c.UseLine())}
+			}
+			return nil
+		}
+	}
+	for _, sub := range c.Commands() {
+		strict(sub)
+	}
+}
+
+// enabled reads the configuration before the command line is understood, only
+// to know which modules take part. When it is broken all do: the command that
+// runs tells what is wrong.
+func (e *env) enabled(args []string) func(module string) bool {
+	early := pflag.NewFlagSet("", pflag.ContinueOnError)
+	early.ParseErrorsAllowlist.UnknownFlags = true
+	early.Usage = func() {}
+	early.SetOutput(io.Discard)
+	file, set := early.String("config", "", ""), early.StringArray("set", nil, "")
+	_ = early.Parse(args) // the real parser tells
+	c, err := app.Load(e.Modules, conf.Options{Defaults: e.Defaults, File: *file, Env: e.vars, Set: *set, OtherVariables: otherVariables()})
+	if err != nil {
+		return func(string) bool { return true }
+	}
+	return c.Enabled
+}
+
+// otherVariables are QUOIN_… variables that are no keys of the configuration.
+func otherVariables() []string { return []string{"QUOIN_SERVER", "QUOIN_TOKEN"} }
 
 // load reads the configuration as the flags and the environment say.
 func (e *env) load() (*app.Config, error) {
 	return app.Load(e.Modules, conf.Options{
-		Defaults: e.Defaults, File: e.file, Env: e.vars, Flags: e.overrides, Set: e.set, OtherVariables: []string{"QUOIN_SERVER", "QUOIN_TOKEN"},
+		Defaults: e.Defaults, File: e.file, Env: e.vars, Flags: e.overrides, Set: e.set, OtherVariables: otherVariables(),
 	})
 }
 

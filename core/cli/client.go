@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/rawjson"
@@ -17,6 +18,7 @@ import (
 type client struct {
 	base, token string
 	http        *http.Client
+	answered    atomic.Bool // the server has answered once
 }
 
 const (
@@ -26,7 +28,7 @@ const (
 
 func newClient(base, token string) *client {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}
-	return &client{strings.TrimRight(base, "/"), token, &http.Client{Transport: transport, Timeout: time.Minute}}
+	return &client{base: strings.TrimRight(base, "/"), token: token, http: &http.Client{Transport: transport, Timeout: time.Minute}}
 }
 
 // check fails early, with words, when the server or the token is wrong.
@@ -34,7 +36,11 @@ func (c *client) check(ctx context.Context) error {
 	status, _, err := c.do(ctx, http.MethodGet, "/api/test", nil)
 	switch {
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("the server at %s refuses the token", c.base)
+		return fmt.Errorf("the server at %s refuses the token (make one with `quoin token create`)", c.base)
+	case status == http.StatusForbidden:
+		return fmt.Errorf("the token may not use the API of %s: its user needs ROLE_API, and ROLE_ADMIN for the configuration", c.base)
+	case status == http.StatusNotFound:
+		return fmt.Errorf("the server at %s has no /api/test: is this the right server?", c.base)
 	case status == 0 && err != nil:
 		return fmt.Errorf("no server at %s: %w (start one with `quoin serve`, or name it with --server)", c.base, err)
 	}
@@ -46,7 +52,7 @@ func (c *client) check(ctx context.Context) error {
 func (c *client) do(ctx context.Context, method, path string, body []byte) (status int, answer []byte, err error) {
 	for try := 1; ; try++ {
 		status, answer, err = c.once(ctx, method, path, body)
-		passing := status == 0 || status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
+		passing := status == 0 && c.answered.Load() || status == http.StatusServiceUnavailable || status == http.StatusTooManyRequests
 		if err == nil || !passing || try == tries || ctx.Err() != nil {
 			return status, answer, err
 		}
@@ -68,6 +74,7 @@ func (c *client) once(ctx context.Context, method, path string, body []byte) (in
 	if err != nil {
 		return 0, nil, err
 	}
+	c.answered.Store(true)
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,18 +11,8 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 )
 
-// addModuleCommands mounts the commands of the enabled modules. A broken
-// configuration leaves them all there: it is told when one runs.
-func (e *env) addModuleCommands(root *cobra.Command) {
-	for _, m := range e.Modules {
-		for _, c := range m.Commands {
-			e.mount(root, m.Name, c)
-		}
-	}
-}
-
 // mount adds a command below its path, making the groups on the way.
-func (e *env) mount(root *cobra.Command, moduleName string, c module.Command) {
+func (e *env) mount(root *cobra.Command, c module.Command) {
 	words := strings.Fields(c.Use)
 	path := words[:0:0]
 	for _, w := range words {
@@ -33,19 +22,14 @@ func (e *env) mount(root *cobra.Command, moduleName string, c module.Command) {
 		path = append(path, w)
 	}
 	parent := root
-	for _, group := range path[:len(path)-1] {
-		next, _, err := parent.Find([]string{group})
-		if err != nil || next == parent {
-			next = &cobra.Command{Use: group, Short: "Manage " + group + "s", Args: cobra.NoArgs}
-			parent.AddCommand(next)
-		}
-		parent = next
+	for _, word := range path[:len(path)-1] {
+		parent = subgroup(parent, word)
 	}
 	cmd := &cobra.Command{
 		Use: strings.Join(words[len(path)-1:], " "), Short: c.Short, Long: c.Long,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < c.Args[0] || c.Args[1] >= 0 && len(args) > c.Args[1] {
-				return usage{fmt.Errorf("usage: quoin %s", c.Use)}
+				return fmt.Errorf("wrong number of arguments")
 			}
 			return nil
 		},
@@ -53,8 +37,20 @@ func (e *env) mount(root *cobra.Command, moduleName string, c module.Command) {
 	for _, f := range c.Flags {
 		addFlag(cmd, f)
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.runModuleCommand(cmd, moduleName, c, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.runModuleCommand(cmd, c, args) }
 	parent.AddCommand(cmd)
+}
+
+// subgroup finds the group of a name, or makes it.
+func subgroup(parent *cobra.Command, name string) *cobra.Command {
+	for _, c := range parent.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	c := group(name, "Manage "+name+"s")
+	parent.AddCommand(c)
+	return c
 }
 
 func addFlag(cmd *cobra.Command, f module.Flag) {
@@ -94,17 +90,13 @@ func flagValue(cmd *cobra.Command, f module.Flag) any {
 	}
 }
 
-func (e *env) runModuleCommand(cmd *cobra.Command, moduleName string, c module.Command, args []string) (err error) {
-	a, err := e.open(cmd.Context())
+func (e *env) runModuleCommand(cmd *cobra.Command, c module.Command, args []string) (err error) {
+	ctx := cmd.Context()
+	a, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if !a.Config.Enabled(moduleName) {
-		return fmt.Errorf("the module %q is switched off: set modules.%s.enabled to true", moduleName, moduleName)
-	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), time.Hour)
-	defer cancel()
 	if err := a.Migrate(ctx); err != nil {
 		return err
 	}

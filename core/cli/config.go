@@ -41,7 +41,7 @@ func (e *env) modulesCommand() *cobra.Command {
 }
 
 func (e *env) configCommand() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Look at the configuration", Args: cobra.NoArgs}
+	c := group("config", "Look at the configuration")
 	show := func(render func(*app.Config) []byte) func(*cobra.Command, []string) error {
 		return func(*cobra.Command, []string) error {
 			config, err := e.load()

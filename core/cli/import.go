@@ -13,7 +13,7 @@ import (
 )
 
 func (e *env) importCommand() *cobra.Command {
-	c := &cobra.Command{Use: "import", Short: "Import content from elsewhere", Args: cobra.NoArgs}
+	c := group("import", "Import content from elsewhere")
 	var server, token string
 	var parallel int
 	elasticms := &cobra.Command{
@@ -21,12 +21,7 @@ func (e *env) importCommand() *cobra.Command {
 		Long: `Imports the folder layout of elasticms: admin/<entity>/*.json and document/<content type>/*.json.
 
 Configuration comes first, then the documents. What is there already and equal is left alone, so an import that was interrupted is repeated and goes on where it stopped. The token needs ROLE_API, ROLE_ADMIN and the rights of the content types.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage{errors.New("usage: quoin import elasticms DIR --server URL --token T")}
-			}
-			return nil
-		},
+		Args: cobra.ExactArgs(1),
 	}
 	flags := elasticms.Flags()
 	flags.StringVar(&server, "server", e.variable("QUOIN_SERVER", "http://127.0.0.1:8080"), "base URL of the server (QUOIN_SERVER)")
@@ -41,10 +36,10 @@ Configuration comes first, then the documents. What is there already and equal i
 		}
 		imp := &importer{api: newClient(server, token), parallel: max(1, min(parallel, 64)), progress: e.progress()}
 		report, err := imp.run(cmd.Context(), args[0])
-		if err != nil {
+		if report == nil {
 			return err
 		}
-		return e.importReport(report)
+		return errors.Join(e.importReport(report), err)
 	}
 	c.AddCommand(elasticms)
 	return c
@@ -67,18 +62,15 @@ func (e *env) importReport(r *importReport) error {
 		failed += g.Failed
 		rows = append(rows, []string{g.Kind, g.Name, strconv.Itoa(g.Created), strconv.Itoa(g.Updated), strconv.Itoa(g.Unchanged), strconv.Itoa(g.Failed)})
 	}
-	if err := e.table(r, []string{"kind", "name", "created", "updated", "unchanged", "failed"}, rows); err != nil {
+	if err := e.table(r, []string{"kind", "name", "created", "updated", "unchanged", "failed"}, rows); err != nil || failed == 0 {
 		return err
-	}
-	if failed == 0 {
-		return nil
 	}
 	for _, g := range r.Groups {
 		for _, f := range g.Failures {
 			_, _ = fmt.Fprintf(e.err, "failed: %s: %s\n", f.File, f.Why)
 		}
 	}
-	return fmt.Errorf("%d of the import failed; the reasons are above. Mend them and run the import again: what is done is skipped", failed)
+	return fmt.Errorf("%d of the files failed; the reasons are above. Mend them and run the import again: what is done is skipped", failed)
 }
 
 // importReport is the result of an import.
@@ -209,13 +201,30 @@ func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
 	defer i.progress.end()
 	for _, g := range config { // in order, for later ones refer to earlier ones
 		for _, file := range g.files {
+			if ctx.Err() != nil {
+				return report, errInterrupted
+			}
 			o, err := i.config(ctx, g.Name, file)
-			g.count(file, o, err)
-			i.progress.step(g.Name)
+			i.count(ctx, g, file, o, err)
 		}
 	}
 	for _, g := range documents {
 		i.documents(ctx, g)
 	}
-	return report, ctx.Err()
+	if ctx.Err() != nil {
+		return report, errInterrupted
+	}
+	return report, nil
+}
+
+var errInterrupted = errors.New("interrupted: run the same command again, what is done is skipped")
+
+// count notes what became of a file, unless the import was interrupted in the
+// middle of it.
+func (i *importer) count(ctx context.Context, g *importGroup, file string, o outcome, err error) {
+	if err != nil && ctx.Err() != nil {
+		return
+	}
+	g.count(file, o, err)
+	i.progress.step(g.Name)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
@@ -53,13 +54,15 @@ func (i *importer) documents(ctx context.Context, g *importGroup) {
 			for file := range files {
 				o, err := i.document(ctx, g.Name, file)
 				mu.Lock()
-				g.count(file, o, err)
+				i.count(ctx, g, file, o, err)
 				mu.Unlock()
-				i.progress.step(g.Name)
 			}
 		})
 	}
 	for _, file := range g.files {
+		if ctx.Err() != nil {
+			break
+		}
 		files <- file
 	}
 	close(files)
@@ -83,8 +86,7 @@ func (i *importer) document(ctx context.Context, contentType, file string) (outc
 	_, answer, err = i.api.do(ctx, http.MethodPost, base+"index/"+url.PathEscape(ouuid), raw)
 	if err == nil {
 		if ok, _ := rawjson.Get(answer, "success"); string(ok) != "true" {
-			why, _ := rawjson.Get(answer, "error")
-			err = errors.New(string(why))
+			err = errors.New(reason(answer))
 		}
 	}
 	if status == http.StatusOK {
@@ -105,7 +107,7 @@ func readObject(file string, depth int) ([]byte, error) {
 		return nil, err
 	}
 	if err := rawjson.CheckObject(raw, rawjson.Limits{Depth: depth}); err != nil {
-		return nil, err
+		return nil, errors.New(problem.From(err).Detail)
 	}
 	return rawjson.Object(raw), nil
 }

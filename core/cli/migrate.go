@@ -12,7 +12,7 @@ import (
 )
 
 func (e *env) migrateCommand() *cobra.Command {
-	c := &cobra.Command{Use: "migrate", Short: "Bring the database up to date", Args: cobra.NoArgs}
+	c := group("migrate", "Bring the database up to date")
 	sub := func(use, short string, run func(context.Context, *app.App) ([]db.MigrationState, error)) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			a, err := e.open(cmd.Context())

@@ -21,7 +21,7 @@ func (e *env) serveCommand() *cobra.Command {
 	}
 	var listen string
 	var samples bool
-	c.Flags().StringVar(&listen, "listen", "", "address to listen on (QUOIN_LISTEN)")
+	c.Flags().StringVar(&listen, "listen", "", "`address` to listen on (QUOIN_LISTEN)")
 	c.Flags().BoolVar(&samples, "samples", false, "create the sample content types when there is none")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if listen != "" {
