@@ -91,6 +91,12 @@ func searchText(raw []byte) ([]byte, error) {
 	return text, in.err
 }
 
+// refreshBody may be missing altogether.
+type refreshBody struct {
+	_     struct{} `additionalProperties:"true"`
+	Index *string  `json:"index,omitempty" nullable:"true" maxLength:"4096" doc:"index or alias"`
+}
+
 type (
 	countAnswer struct {
 		Count int64 `json:"count"`
@@ -137,11 +143,10 @@ func state(s *Service) []web.Operation {
 			ID: "search-refresh", Method: http.MethodPost, Path: "/api/search/refresh", Tag: tag,
 			Summary: "Wait until everything that was written is searchable", Errors: []int{400, 404, 503},
 			Doc: `The body is {"index":…}, or nothing; whatever the index, everything is waited for. A changed configuration of content types or analyzers is taken into account.`,
-		}, func(ctx context.Context, in *body) (*web.Reply[successAnswer], error) {
-			p := parse(in.RawBody)
-			index := p.text("index")
-			if p.err != nil {
-				return nil, p.err
+		}, func(ctx context.Context, in *struct{ Body *refreshBody }) (*web.Reply[successAnswer], error) {
+			index := ""
+			if in.Body != nil && in.Body.Index != nil {
+				index = *in.Body.Index
 			}
 			if err := s.Refresh(ctx, index); err != nil {
 				return nil, err
