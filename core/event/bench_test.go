@@ -133,3 +133,21 @@ func BenchmarkDeliver(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkLatency measures from the begin of a transaction that emits to the
+// begin of the handler, with nothing else going on and polling out of the way.
+func BenchmarkLatency(b *testing.B) {
+	benchEach(b, func(b *testing.B, d *db.DB) {
+		arrived := make(chan struct{})
+		bus := event.New(d, event.Options{Poll: time.Hour, Log: slog.New(slog.DiscardHandler)})
+		begin(b, bus, []event.Subscription{{Name: "s", Patterns: []string{"*"}, Handle: func(context.Context, []event.Event) error {
+			arrived <- struct{}{}
+			return nil
+		}}})
+		ev := happened()
+		for b.Loop() {
+			must(b, d.InTx(b.Context(), func(ctx context.Context) error { return bus.Emit(ctx, ev) }))
+			<-arrived
+		}
+	})
+}

@@ -109,6 +109,7 @@ func writerMain() {
 			for n := 0; ; n++ {
 				var subjects []string
 				err := d.InTx(context.Background(), func(ctx context.Context) error {
+					subjects = nil
 					for k := range 1 + n%3 {
 						subject := fmt.Sprintf("%s-%d-%d-%d", os.Getenv(childName), w, n, k)
 						if _, err := d.Exec(ctx, addThing, subject); err != nil {

@@ -66,11 +66,13 @@ func (b *Bus) Emit(ctx context.Context, ev Event) error {
 		ev.At = now
 	}
 	ev.At = db.Time(db.Micros(ev.At))
-	insert := b.insertLite
+	var err error
 	if b.db.Dialect() == db.Postgres {
-		insert = b.insertPostgres
+		err = b.insertPostgres(ctx, &ev, db.Micros(now), db.Micros(now.Add(-silence)))
+	} else {
+		err = b.insertLite(ctx, &ev, db.Micros(now), db.Micros(now.Add(-silence)))
 	}
-	if err := insert(ctx, &ev, db.Micros(now), db.Micros(now.Add(-silence))); err != nil {
+	if err != nil {
 		return fmt.Errorf("emit %s: %w", ev.Type, err)
 	}
 	e := db.Local(ctx, b, func() *emitted {

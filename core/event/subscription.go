@@ -33,8 +33,10 @@ type Subscription struct {
 	MaxAttempts int
 	Backoff     work.Backoff
 	// Transactional runs Handle inside the transaction that marks the
-	// deliveries done: what it writes with its ctx happens exactly once. On
-	// SQLite it then runs on the writer and must wait for nothing else.
+	// deliveries done: what it writes with its ctx happens exactly once. Like
+	// any function given to db.InTx it may then be called again when that
+	// transaction is, and on SQLite it runs on the writer and must wait for
+	// nothing but the database.
 	Transactional bool
 }
 
@@ -57,6 +59,9 @@ const (
 )
 
 var (
+	// oneAtATime keeps processes that start together from waiting for each
+	// other's rows in a circle; the number is this lock's own.
+	oneAtATime  = db.Dual(`SELECT 1`, `SELECT pg_advisory_xact_lock(4741982360715)`)
 	announceOne = db.SQL(`INSERT INTO event_subscriber (name, pattern, heartbeat_at) VALUES (?, ?, ?)
 		ON CONFLICT (name, pattern) DO UPDATE SET heartbeat_at = ?`)
 	retireOld    = db.SQL(`DELETE FROM event_subscriber WHERE name = ? AND heartbeat_at < ?`)
@@ -76,6 +81,9 @@ func (b *Bus) announce(ctx context.Context, start bool) error {
 		before = db.Micros(now)
 	}
 	return b.db.InTx(ctx, func(ctx context.Context) error {
+		if err := b.db.Queue(ctx, oneAtATime); err != nil {
+			return err
+		}
 		for _, s := range b.subscribers {
 			for _, p := range s.Patterns {
 				if err := b.db.Queue(ctx, announceOne, s.Name, p, db.Micros(now), db.Micros(now)); err != nil {

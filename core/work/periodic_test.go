@@ -43,7 +43,7 @@ func TestPeriodicRunsOncePerDueTime(t *testing.T) {
 		for n := 1; n <= 5; n++ {
 			<-ran
 			testkit.Eventually(t, func() bool { // either of the two wrote its end
-				return first.seen(work.Finished)+second.seen(work.Finished) == n
+				return first.seen(work.WasDone)+second.seen(work.WasDone) == n
 			})
 			if due, owner, attempt, _ := task(t, d, "tick"); due != clock.Now().Add(time.Hour) || owner != "" || attempt != 0 {
 				t.Errorf("run %d: due %s, owner %q, attempt %d", n, due, owner, attempt)
@@ -67,14 +67,14 @@ func TestPeriodicTaskFailsAndRecovers(t *testing.T) {
 		answers := make(chan error, 3)
 		p, j := periodic(t, d, clock, work.Task{Name: "tick", Every: time.Minute, Run: func(context.Context) error { return <-answers }})
 		answers <- errors.New("no disk")
-		j.await(t, work.Retried, 1)
+		j.await(t, work.WasRetried, 1)
 		if due, _, attempt, message := task(t, d, "tick"); due.After(start.Add(time.Second)) || attempt != 1 || message != "no disk" {
 			t.Errorf("due %s, attempt %d, %q", due, attempt, message)
 		}
 		answers <- nil
 		clock.Advance(time.Second)
 		p.Wake()
-		j.await(t, work.Finished, 1)
+		j.await(t, work.WasDone, 1)
 		if due, _, attempt, message := task(t, d, "tick"); due != clock.Now().Add(time.Minute) || attempt != 0 || message != "" {
 			t.Errorf("due %s, attempt %d, %q", due, attempt, message)
 		}
@@ -86,7 +86,7 @@ func TestShorterIntervalComesDueAccordingly(t *testing.T) {
 		clock := testkit.NewClock(start)
 		nothing := func(context.Context) error { return nil }
 		p, j := periodic(t, d, clock, work.Task{Name: "tick", Every: 24 * time.Hour, Run: nothing})
-		j.await(t, work.Finished, 1)
+		j.await(t, work.WasDone, 1)
 		must(t, p.Stop(t.Context()))
 		for every, want := range map[time.Duration]time.Time{48 * time.Hour: start.Add(24 * time.Hour), time.Minute: start.Add(time.Minute)} {
 			p, _ := periodic(t, d, clock, work.Task{Name: "tick", Every: every, Run: nothing})

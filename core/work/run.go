@@ -75,14 +75,14 @@ func (r *Runner) sift(batch []Lease) []Lease {
 	defer cancel()
 	if over != nil {
 		cause := fmt.Errorf("given up after %d attempts of which the last ended without an answer", r.o.MaxAttempts)
-		r.report(BuriedUp, over, r.o.Claimer.Bury(ctx, cause, over...))
+		r.report(WasBuried, over, r.o.Claimer.Bury(ctx, cause, over...))
 	}
 	if last < 0 || len(keep) == 1 {
 		return keep
 	}
 	alone := keep[last]
 	rest := append(keep[:last:last], keep[last+1:]...)
-	r.report(Given, rest, r.o.Claimer.Release(ctx, 0, rest...))
+	r.report(WasReleased, rest, r.o.Claimer.Release(ctx, 0, rest...))
 	r.Wake()
 	return []Lease{alone}
 }
@@ -110,7 +110,7 @@ func (r *Runner) heartbeat(quit <-chan struct{}, lost context.CancelCauseFunc, b
 		case err != nil && l == nil:
 			r.o.Log.Warn("leases could not be extended", "queue", r.o.Queue, "error", err)
 		default:
-			r.o.Observe(r.o.Queue, Extended, len(batch))
+			r.o.Observe(r.o.Queue, WasExtended, len(batch))
 		}
 	}
 }
@@ -130,30 +130,30 @@ func (r *Runner) finish(batch []Lease, errs []error, stopped bool) {
 		case err == nil:
 			done = append(done, l)
 		case errors.Is(err, ErrFinished):
-			r.o.Observe(r.o.Queue, Finished, 1)
+			r.o.Observe(r.o.Queue, WasDone, 1)
 		case errors.Is(err, ErrLost):
-			r.report(Lost, []Lease{l}, &LostError{IDs: []int64{l.ID}})
+			r.report(WasLost, []Lease{l}, &LostError{IDs: []int64{l.ID}})
 		case steered && o.kind == notNow && o.after > 0:
-			r.report(Given, []Lease{l}, c.Release(ctx, o.after, l))
+			r.report(WasReleased, []Lease{l}, c.Release(ctx, o.after, l))
 		case steered && o.kind == notNow, stopped && !(steered && o.kind == permanent):
 			given = append(given, l)
 		case steered && o.kind == permanent, r.o.MaxAttempts > 0 && l.Attempt >= r.o.MaxAttempts:
 			r.o.Log.Error("work was given up", "queue", r.o.Queue, "id", l.ID, "attempt", l.Attempt, "error", clean(err.Error()))
-			r.report(BuriedUp, []Lease{l}, c.Bury(ctx, err, l))
+			r.report(WasBuried, []Lease{l}, c.Bury(ctx, err, l))
 		default:
 			delay := r.o.Backoff.Delay(l.Attempt)
 			if steered {
 				delay = o.after
 			}
 			r.o.Log.Warn("work failed and is tried again", "queue", r.o.Queue, "id", l.ID, "attempt", l.Attempt, "after", delay, "error", clean(err.Error()))
-			r.report(Retried, []Lease{l}, c.Retry(ctx, err, delay, l))
+			r.report(WasRetried, []Lease{l}, c.Retry(ctx, err, delay, l))
 		}
 	}
 	if done != nil {
-		r.report(Finished, done, c.Done(ctx, done...))
+		r.report(WasDone, done, c.Done(ctx, done...))
 	}
 	if given != nil {
-		r.report(Given, given, c.Release(ctx, 0, given...))
+		r.report(WasReleased, given, c.Release(ctx, 0, given...))
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *Runner) report(what string, leases []Lease, err error) {
 	switch {
 	case errors.As(err, &l):
 		r.o.Log.Warn("leases were lost", "queue", r.o.Queue, "rows", l.IDs)
-		r.o.Observe(r.o.Queue, Lost, len(l.IDs))
+		r.o.Observe(r.o.Queue, WasLost, len(l.IDs))
 		if n := len(leases) - len(l.IDs); n > 0 {
 			r.o.Observe(r.o.Queue, what, n)
 		}

@@ -39,13 +39,13 @@ func Each(fn func(ctx context.Context, l Lease) error) Handle {
 
 // What happened to leases, for Options.Observe.
 const (
-	Claimed  = "claimed"
-	Extended = "extended"
-	Finished = "done"
-	Retried  = "retried"
-	Given    = "released"
-	BuriedUp = "buried"
-	Lost     = "lost"
+	WasClaimed  = "claimed"
+	WasExtended = "extended" // by the heartbeat
+	WasDone     = "done"
+	WasRetried  = "retried"  // failed, due again later
+	WasReleased = "released" // given back without having been tried
+	WasBuried   = "buried"
+	WasLost     = "lost" // the end came too late
 )
 
 // Options say what a Runner works on and how.
@@ -222,7 +222,7 @@ func (r *Runner) take() []Lease {
 		return nil
 	}
 	if len(batch) > 0 {
-		r.o.Observe(r.o.Queue, Claimed, len(batch))
+		r.o.Observe(r.o.Queue, WasClaimed, len(batch))
 	}
 	return batch
 }

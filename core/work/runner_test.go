@@ -106,10 +106,10 @@ func TestRunnerWorksEverythingInBatches(t *testing.T) {
 			sizes = append(sizes, len(batch))
 			return nil
 		}})
-		j.await(t, work.Finished, 25)
+		j.await(t, work.WasDone, 25)
 		want = append(want, add(t, d, "a", start))
 		r.Wake()
-		j.await(t, work.Finished, 26)
+		j.await(t, work.WasDone, 26)
 		if !slices.Equal(got, want) || !slices.Equal(sizes, []int{10, 10, 5, 1}) {
 			t.Errorf("%v in batches of %v", got, sizes)
 		}
@@ -123,9 +123,9 @@ func TestRunnerPollsWithoutBeingWoken(t *testing.T) {
 			Handle: func(context.Context, []work.Lease) []error { return nil },
 		})
 		add(t, d, "a", start)
-		j.await(t, work.Finished, 1)
+		j.await(t, work.WasDone, 1)
 		add(t, d, "a", start)
-		j.await(t, work.Finished, 2)
+		j.await(t, work.WasDone, 2)
 	})
 }
 
@@ -150,7 +150,7 @@ func TestRunnerBoundsConcurrency(t *testing.T) {
 			<-entered
 		}
 		close(leave)
-		j.await(t, work.Finished, 8)
+		j.await(t, work.WasDone, 8)
 		if most.Load() != 3 {
 			t.Errorf("%d ran at the same time", most.Load())
 		}
@@ -165,13 +165,13 @@ func TestWhatAHandlerCanAnswer(t *testing.T) {
 		moment string
 		gone   bool
 	}{
-		"done":        {answer: nil, moment: work.Finished, gone: true},
-		"finished":    {answer: work.ErrFinished, moment: work.Finished, want: row{due: start.Add(time.Minute), owner: "*", attempt: 1}},
-		"error":       {answer: boom, moment: work.Retried, want: row{due: start.Add(4 * time.Hour), attempt: 1, err: "boom"}},
-		"retry after": {answer: work.RetryAfter(boom, time.Hour), moment: work.Retried, want: row{due: start.Add(time.Hour), attempt: 1, err: "boom"}},
-		"permanent":   {answer: work.Permanent(boom), moment: work.BuriedUp, want: row{due: start.Add(time.Minute), attempt: 1, buried: start, err: "boom"}},
-		"not now":     {answer: work.NotNow(time.Hour), moment: work.Given, want: row{due: start.Add(time.Hour)}},
-		"lost":        {answer: work.ErrLost, moment: work.Lost, want: row{due: start.Add(time.Minute), owner: "*", attempt: 1}},
+		"done":        {answer: nil, moment: work.WasDone, gone: true},
+		"finished":    {answer: work.ErrFinished, moment: work.WasDone, want: row{due: start.Add(time.Minute), owner: "*", attempt: 1}},
+		"error":       {answer: boom, moment: work.WasRetried, want: row{due: start.Add(4 * time.Hour), attempt: 1, err: "boom"}},
+		"retry after": {answer: work.RetryAfter(boom, time.Hour), moment: work.WasRetried, want: row{due: start.Add(time.Hour), attempt: 1, err: "boom"}},
+		"permanent":   {answer: work.Permanent(boom), moment: work.WasBuried, want: row{due: start.Add(time.Minute), attempt: 1, buried: start, err: "boom"}},
+		"not now":     {answer: work.NotNow(time.Hour), moment: work.WasReleased, want: row{due: start.Add(time.Hour)}},
+		"lost":        {answer: work.ErrLost, moment: work.WasLost, want: row{due: start.Add(time.Minute), owner: "*", attempt: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			each(t, func(t *testing.T, d *db.DB) {
@@ -210,11 +210,11 @@ func TestFailuresAreTriedAgainThenBuriedThenRevived(t *testing.T) {
 			return nil
 		})})
 		for n := range 2 {
-			j.await(t, work.Retried, n+1)
+			j.await(t, work.WasRetried, n+1)
 			clock.Advance(time.Hour)
 			r.Wake()
 		}
-		j.await(t, work.BuriedUp, 1)
+		j.await(t, work.WasBuried, 1)
 		got, _ := read(t, d, id)
 		if got.attempt != 3 || got.buried != clock.Now() || !strings.HasPrefix(got.err, "panic: attempt failed\n") || !strings.Contains(got.err, "runner_test.go") {
 			t.Errorf("%+v", got)
@@ -224,7 +224,7 @@ func TestFailuresAreTriedAgainThenBuriedThenRevived(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		r.Wake()
-		j.await(t, work.Finished, 1)
+		j.await(t, work.WasDone, 1)
 	})
 }
 
@@ -237,12 +237,12 @@ func TestHeartbeatKeepsTheLease(t *testing.T) {
 			<-until
 			return []error{ctx.Err()}
 		}})
-		j.await(t, work.Extended, 4) // two leases long
+		j.await(t, work.WasExtended, 4) // two leases long
 		if got := claim(t, c, "a", "thief", 1); got != nil {
 			t.Errorf("claimed %v while its worker lives", got)
 		}
 		close(until)
-		j.await(t, work.Finished, 1)
+		j.await(t, work.WasDone, 1)
 	})
 }
 
@@ -264,7 +264,7 @@ func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
 			clock.Advance(time.Hour)
 			thief = claim(t, c, "a", "thief", 1)
 		}
-		j.await(t, work.Lost, 1)
+		j.await(t, work.WasLost, 1)
 		if r, _ := read(t, d, id); r.owner != "thief" || r.attempt != 2 {
 			t.Errorf("%+v", r)
 		}
@@ -434,7 +434,7 @@ func TestWrongNumberOfAnswersIsAFailure(t *testing.T) {
 		id := add(t, d, "a", start)
 		_, j := started(t, work.Options{Claimer: claimer(t, d, testkit.NewClock(start).Now),
 			Handle: func(context.Context, []work.Lease) []error { return make([]error, 2) }})
-		j.await(t, work.Retried, 1)
+		j.await(t, work.WasRetried, 1)
 		if r, _ := read(t, d, id); r.err != "work: the handler of a answered 2 results for 1 leases" {
 			t.Error(r.err)
 		}
