@@ -83,3 +83,28 @@ func Kinds() []string {
 	}
 	return names
 }
+
+// Seal seals a document of a content type.
+func (k *Kit) Seal(ctx context.Context, dst []byte, typeName string, clean []byte) ([]byte, error) {
+	ct, err := k.Service.types.contentType(ctx, typeName)
+	if err != nil {
+		return nil, err
+	}
+	return ct.seal(dst, clean, "author", k.Service.now()), nil
+}
+
+// Answer is the answer to a read.
+func (d *Document) Answer() []byte { return d.answer() }
+
+// Compose is what an update makes of a stored document and a body.
+func (k *Kit) Compose(ctx context.Context, typeName string, stored, body []byte) ([]byte, error) {
+	ct, err := k.Service.types.contentType(ctx, typeName)
+	if err != nil {
+		return nil, err
+	}
+	clean, err := k.Service.body(body, true)
+	if err != nil {
+		return nil, err
+	}
+	return k.Service.compose(ctx, ct, &revision{Raw: stored}, true, ct.compiled.Stored(clean))
+}
