@@ -16,9 +16,9 @@ import (
 // random compares the engine with the oracle. Documents are written, replaced
 // and deleted in two indices between the requests.
 func random(t *testing.T, factory Factory) {
-	seeds := uint64(8)
+	seeds := uint64(4)
 	if testing.Short() {
-		seeds = 2
+		seeds = 1
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
