@@ -29,7 +29,7 @@ const version = "8.0.0-quoin-embedded"
 type Engine struct {
 	load    search.Loader
 	scores  sync.Pool // of *[]float32
-	minDead int       // see index.minDead
+	minDead int       // see index.minDead; tests set it
 
 	change  sync.Mutex // held while the catalog is replaced
 	catalog atomic.Pointer[catalog]
@@ -45,7 +45,7 @@ type catalog struct {
 // New makes an empty engine. load finds sources of documents; it is called
 // without any lock held.
 func New(load search.Loader) *Engine {
-	e := &Engine{load: load, minDead: 512}
+	e := &Engine{load: load, minDead: minDead}
 	e.catalog.Store(&catalog{})
 	return e
 }

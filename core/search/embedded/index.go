@@ -17,6 +17,9 @@ import (
 // add them; readers wait for so many at most.
 const chunk = 64
 
+// minDead is how many deleted documents a segment may always keep.
+const minDead = 512
+
 // deadPart: a segment is written anew when one in so many of its documents is
 // deleted.
 const deadPart = 4
@@ -40,7 +43,7 @@ type index struct {
 }
 
 func newIndex(id uint64, name string, s search.Settings) (*index, error) {
-	x := &index{id: id, name: name, reg: mapping.NewRegistry()}
+	x := &index{id: id, name: name, reg: mapping.NewRegistry(), minDead: minDead}
 	if err := x.configure(s); err != nil {
 		return nil, err
 	}
