@@ -1,11 +1,64 @@
 package search
 
-import "github.com/quoin-cms/quoin/core/port"
+import (
+	"context"
+
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/search"
+)
 
 // Through puts something between the content store and the indexer, such as a
 // fault. It must be called before start.
 func (ix *Indexer) Through(wrap func(port.Documents) port.Documents) { ix.docs = wrap(ix.docs) }
 
-// Unlearn forgets which events were heard live, as if another process had
-// emitted them.
-func (ix *Indexer) Unlearn() { ix.own.limit = 0 }
+// Rebuild builds every index anew.
+func (ix *Indexer) Rebuild(ctx context.Context) error {
+	ix.mu.Lock()
+	for _, p := range ix.places {
+		p.pending = true
+	}
+	ix.mu.Unlock()
+	return ix.RefreshAll(ctx)
+}
+
+// Queue is the queue of the indexer, for tests of its own.
+type Queue struct{ *queue }
+
+// NewQueue makes an empty queue.
+func NewQueue() Queue { return Queue{newQueue()} }
+
+// Mark adds keys.
+func (q Queue) Mark(keys ...port.Key) { q.mark(keys...) }
+
+// Take gives the oldest keys.
+func (q Queue) Take(n int) []port.Key { return q.take(n) }
+
+// Done tells that what was taken is applied.
+func (q Queue) Done() { q.done() }
+
+// Target gives the mark to wait for.
+func (q Queue) Target(keys ...port.Key) uint64 { return q.target(keys...) }
+
+// Wait waits for a mark.
+func (q Queue) Wait(ctx context.Context, mark uint64) error { return q.wait(ctx, mark) }
+
+// Pending counts what is not applied.
+func (q Queue) Pending() int { return q.pending() }
+
+// ParseDocument reads the body of POST document as the endpoint does.
+func ParseDocument(raw []byte) (index, ouuid string, includes []string, err error) {
+	p := parse(raw)
+	index, ouuid, includes = p.name("index"), p.name("ouuid"), p.list("source-includes", "sources-includes")
+	return index, ouuid, includes, p.err
+}
+
+// ParseSearch reads the body of POST search.
+func ParseSearch(raw []byte) ([]byte, error) { return searchText(raw) }
+
+// Settings makes index settings and tells what it left out.
+func Settings(types []port.ContentType, analyzers, filters map[string][]byte) (search.Settings, []string) {
+	return settingsOf(configuration{types, analyzers, filters})
+}
+
+// Defaults are the defaults of the configuration.
+func Defaults() *Config { return defaults() }

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/testkit"
 )
 
 const page = `{"contentTypes":["page"],"sort":"_id","size":1000}`
@@ -309,7 +309,7 @@ func TestSecondProcess(t *testing.T) {
 		other.post("/api/data/note/index/new?refresh=true", `{"title":"New"}`).is(200)
 		other.post("/api/data/page/index/two?refresh=true", `{"title":"Changed elsewhere"}`).is(200)
 		other.post("/api/data/page/delete/three", `[]`).is(200)
-		eventually(t, func() bool {
+		testkit.Eventually(t, func() bool {
 			s.search("admin", `{}`).is(200)
 			return s.search("admin", `{"indices":["quoin_preview"],"sort":"_id"}`).ids() == "new,one,secret,two"
 		})
@@ -322,15 +322,6 @@ func TestSecondProcess(t *testing.T) {
 			t.Errorf("after a restart: %s", got)
 		}
 	})
-}
-
-func eventually(t *testing.T, cond func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !cond(); {
-		if time.Now().After(end) {
-			t.Fatal("it did not come true")
-		}
-	}
 }
 
 // TestSwitchedOff: without the module the rest works, refresh=true included.
@@ -419,7 +410,7 @@ func TestHealth(t *testing.T) {
 	}
 	f.states.Store(1 << 30)
 	s.post("/api/data/page/index/four", `{"title":"Fourth"}`).is(200)
-	eventually(t, func() bool { return check() != nil })
+	testkit.Eventually(t, func() bool { return check() != nil })
 	if got := s.call("admin", http.MethodGet, "/api/search/health-status", "").is(200).text("status"); got != "yellow" {
 		t.Errorf("health-status is %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/analysis"
@@ -57,7 +58,7 @@ func settingsOf(c configuration) (s search.Settings, findings []string) {
 	}
 	set, err := analysis.NewSet(b.s)
 	if err != nil { // each was tried before
-		b.find("the analyzers: %s", err)
+		b.find("the analyzers: %s", problem.From(err).Detail)
 		b.s.Analyzers = nil
 		set, _ = analysis.NewSet(b.s)
 	}
@@ -72,7 +73,7 @@ func settingsOf(c configuration) (s search.Settings, findings []string) {
 		b.s.Types[t.Name] = fields
 	}
 	if _, err := mapping.NewPlan(mapping.NewRegistry(), set, b.s); err != nil {
-		b.find("the fields: %s; every field is indexed by what it holds", err)
+		b.find("the fields: %s; every field is indexed by what it holds", problem.From(err).Detail)
 		b.s.Types = nil
 	}
 	return b.s, b.findings
@@ -93,7 +94,7 @@ func (b *settingsBuilder) find(format string, args ...any) {
 func (b *settingsBuilder) analyzer(name string, options []byte) {
 	one := search.Settings{Filters: b.s.Filters, Analyzers: map[string]json.RawMessage{name: options}}
 	if _, err := analysis.NewSet(one); err != nil {
-		b.find("analyzer %s is replaced by the standard one: %s", name, err)
+		b.find("analyzer %s is replaced by the standard one: %s", name, problem.From(err).Detail)
 		return
 	}
 	b.s.Analyzers[name] = options
