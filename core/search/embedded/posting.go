@@ -1,78 +1,99 @@
 package embedded
 
 import (
-	"slices"
+	"encoding/binary"
+	"sync/atomic"
 
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// fewMax is how many objects a posting list holds as a plain array, before it
-// becomes a bitmap.
+// fewMax is how many objects a posting list may hold for its bitmap to be made
+// anew for every query. That of a longer one is kept.
 const fewMax = 32
 
-// posting is the ascending list of objects that hold a term. Most terms occur
-// once, so the object is stored in place.
+// posting is the ascending list of objects that hold a term, and how often each
+// does. It is made for writing: a text has about a hundred tokens, and each
+// costs the places in memory that it touches. The last object is in place, those
+// before it are a log of differences; the bitmap is made when a query asks.
 type posting struct {
-	one  uint32 // the only object, or the last one
-	n    uint32 // 0 when the term occurs nowhere
-	more *list  // nil while n < 2 and the term occurs once in its object
+	one  uint32 // the last object
+	n    uint32 // how many objects; 0 when the term occurs nowhere
+	tf   uint32 // how often the term occurs in the last object
+	prev uint32 // the object before the last one
+	more *list  // nil while n < 2
 }
 
-// list holds the objects of a term that occurs in several of them, or several
-// times in one.
+// list holds the objects of a term but the last one.
 type list struct {
-	few  []uint32
-	many *roaring.Bitmap // instead of few when there are more than fewMax
-	tf   []uint16        // how often, in the order of objects; nil means once each
+	// log has for each object the difference to the one before it, doubled, as
+	// a varint. An odd one is followed by the number of occurrences, else that
+	// is 1.
+	log   []byte
+	asked atomic.Pointer[known]
+}
+
+// known is the bitmap of the first n objects, and where the log goes on.
+type known struct {
+	bitmap *roaring.Bitmap // never changed
+	n      uint32
+	at     int
+	last   uint32 // the last object that was read from the log
 }
 
 // add appends an object, which is not below the last one, and counts one
 // occurrence of the term.
-func (p *posting) add(object uint32) {
+func (p *posting) add(object uint32) { p.addTimes(object, 1) }
+
+func (p *posting) addTimes(object, times uint32) {
 	if p.n > 0 && p.one == object {
-		p.again()
+		p.tf += times
 		return
+	}
+	if p.n > 0 {
+		if p.more == nil {
+			p.more = &list{log: make([]byte, 0, 8)}
+		}
+		d := uint64(p.one-p.prev) << 1
+		if p.tf == 1 {
+			p.more.log = binary.AppendUvarint(p.more.log, d)
+		} else {
+			p.more.log = binary.AppendUvarint(binary.AppendUvarint(p.more.log, d|1), uint64(p.tf))
+		}
+		p.prev = p.one
 	}
 	p.n++
-	if p.n == 1 {
-		p.one = object
-		return
-	}
-	if p.more == nil {
-		p.more = &list{few: append(make([]uint32, 0, 4), p.one)}
-	}
-	l := p.more
-	if l.tf != nil {
-		l.tf = append(l.tf, 1)
-	}
-	switch {
-	case l.many != nil:
-		l.many.Add(object)
-	case len(l.few) < fewMax:
-		l.few = append(l.few, object)
-	default:
-		l.many = roaring.BitmapOf(l.few...)
-		l.many.Add(object)
-		l.few = nil
-	}
-	p.one = object
+	p.one, p.tf = object, times
 }
 
-// again counts another occurrence in the last object.
-func (p *posting) again() {
-	if p.more == nil {
-		p.more = &list{few: append(make([]uint32, 0, 2), p.one)}
+// logReader walks the log from a place in it.
+type logReader struct {
+	log  []byte
+	at   int
+	last uint32
+}
+
+func (r *logReader) next() (object, tf uint32, ok bool) {
+	if r.at >= len(r.log) {
+		return 0, 0, false
 	}
-	l := p.more
-	if l.tf == nil {
-		l.tf = make([]uint16, p.n, p.n+4)
-		for i := range l.tf {
-			l.tf[i] = 1
-		}
+	d := r.uvarint()
+	tf = 1
+	if d&1 == 1 {
+		tf = uint32(r.uvarint())
 	}
-	if k := len(l.tf) - 1; l.tf[k] < 1<<16-1 {
-		l.tf[k]++
+	r.last += uint32(d >> 1)
+	return r.last, tf, true
+}
+
+// uvarint is binary.Uvarint with the usual case of one byte in front.
+func (r *logReader) uvarint() uint64 {
+	if b := r.log[r.at]; b < 0x80 {
+		r.at++
+		return uint64(b)
 	}
+	v, n := binary.Uvarint(r.log[r.at:])
+	r.at += n
+	return v
 }
 
 // bitmap gives the objects as a bitmap that must not be changed.
@@ -82,10 +103,46 @@ func (p *posting) bitmap() *roaring.Bitmap {
 		return roaring.New()
 	case p.more == nil:
 		return roaring.BitmapOf(p.one)
-	case p.more.many != nil:
-		return p.more.many
+	case p.n <= fewMax:
+		b := roaring.New()
+		p.into(b)
+		return b
 	}
-	return roaring.BitmapOf(p.more.few...)
+	old := p.more.asked.Load()
+	if old != nil && old.n == p.n {
+		return old.bitmap
+	}
+	k := &known{n: p.n}
+	r := logReader{log: p.more.log}
+	if old != nil {
+		k.bitmap, r.at, r.last = old.bitmap.Clone(), old.at, old.last
+	} else {
+		k.bitmap = roaring.New()
+	}
+	addAll(k.bitmap, &r)
+	k.at, k.last = r.at, r.last
+	k.bitmap.Add(p.one)
+	p.more.asked.Store(k) // readers that do this at once all store the same
+	return k.bitmap
+}
+
+// addAll adds what is left to read to a bitmap.
+func addAll(b *roaring.Bitmap, r *logReader) {
+	var buf [256]uint32
+	for n := 0; ; {
+		o, _, ok := r.next()
+		if ok {
+			buf[n] = o
+			n++
+		}
+		if n == len(buf) || !ok {
+			b.AddMany(buf[:n])
+			n = 0
+		}
+		if !ok {
+			return
+		}
+	}
 }
 
 // into adds the objects to a bitmap.
@@ -94,91 +151,51 @@ func (p *posting) into(b *roaring.Bitmap) {
 	case p.n == 0:
 	case p.more == nil:
 		b.Add(p.one)
-	case p.more.many != nil:
-		b.Or(p.more.many)
+	case p.n > fewMax:
+		b.Or(p.bitmap())
 	default:
-		b.AddMany(p.more.few)
+		addAll(b, &logReader{log: p.more.log})
+		b.Add(p.one)
 	}
 }
 
 // live counts the objects that are in alive.
 func (p *posting) live(alive *roaring.Bitmap) int {
-	switch {
-	case p.n == 0:
-		return 0
-	case p.more == nil:
-		if alive.Contains(p.one) {
-			return 1
-		}
-		return 0
-	case p.more.many != nil:
-		return int(p.more.many.AndCardinality(alive))
+	if p.n > fewMax {
+		return int(p.bitmap().AndCardinality(alive))
 	}
 	n := 0
-	for _, o := range p.more.few {
-		if alive.Contains(o) {
+	p.each(func(object, _ uint32) {
+		if alive.Contains(object) {
 			n++
 		}
-	}
+	})
 	return n
 }
 
 // each calls f with every object and how often the term occurs in it.
-func (p *posting) each(f func(object uint32, tf uint16)) {
+func (p *posting) each(f func(object, tf uint32)) {
 	if p.n == 0 {
 		return
 	}
-	if p.more == nil {
-		f(p.one, 1)
-		return
-	}
-	l := p.more
-	count := func(i int) uint16 {
-		if l.tf == nil {
-			return 1
-		}
-		return l.tf[i]
-	}
-	if l.many == nil {
-		for i, o := range l.few {
-			f(o, count(i))
-		}
-		return
-	}
-	var buf [512]uint32
-	it := l.many.ManyIterator()
-	for i := 0; ; {
-		n := it.NextMany(buf[:])
-		if n == 0 {
-			return
-		}
-		for _, o := range buf[:n] {
-			f(o, count(i))
-			i++
+	if p.more != nil {
+		r := logReader{log: p.more.log}
+		for o, tf, ok := r.next(); ok; o, tf, ok = r.next() {
+			f(o, tf)
 		}
 	}
+	f(p.one, p.tf)
 }
 
 // renumber gives the posting with new numbers, without the objects that have
 // none; to is indexed by the old ones.
 func (p *posting) renumber(to []uint32) posting {
 	var out posting
-	p.each(func(object uint32, tf uint16) {
-		if to[object] == gone {
-			return
-		}
-		out.add(to[object])
-		if tf > 1 {
-			out.again()
-			out.more.tf[len(out.more.tf)-1] = tf
+	p.each(func(object, tf uint32) {
+		if to[object] != gone {
+			out.addTimes(to[object], tf)
 		}
 	})
-	if out.more != nil {
-		out.more.few = slices.Clip(out.more.few)
-		if out.more.many != nil {
-			out.more.many.RunOptimize()
-		}
-	}
 	return out
 }
 

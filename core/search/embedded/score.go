@@ -46,12 +46,12 @@ func (o *term) score(acc []float32, factor float32, _ bool) {
 	w := float64(factor*o.boost) * idf * (k1 + 1)
 	if o.f.field.Family == mapping.Keyword {
 		once := float32(w / (1 + k1))
-		o.p.each(func(object uint32, _ uint16) { acc[object] += once })
+		o.p.each(func(object, _ uint32) { acc[object] += once })
 		return
 	}
 	perToken := k1 * b * float64(s.objects) / math.Max(float64(s.tokens), 1)
 	lengths := cursor[uint32]{c: &o.f.length}
-	o.p.each(func(object uint32, tf uint16) {
+	o.p.each(func(object, tf uint32) {
 		norm := k1*(1-b) + perToken*float64(lengths.seek(object)[0])
 		acc[object] += float32(w * float64(tf) / (float64(tf) + norm))
 	})

@@ -104,7 +104,7 @@ func (s *segment) find(key search.Key) (uint32, bool) {
 		return 0, false
 	}
 	found, number := false, uint32(0)
-	p.each(func(doc uint32, _ uint16) {
+	p.each(func(doc, _ uint32) {
 		if s.root().live.Contains(doc) && types[0].ords.get(doc)[0] == ord {
 			found, number = true, doc
 		}
