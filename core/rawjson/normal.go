@@ -122,3 +122,24 @@ func Equal(a, b []byte) bool {
 		i, j = endA, endB
 	}
 }
+
+// Hasher hashes documents one after the other in buffers that it keeps. Its
+// zero value is ready; it is not safe for concurrent use.
+type Hasher struct {
+	text []byte
+	list []member
+}
+
+// keepRoom is the largest buffer a Hasher keeps, in bytes.
+const keepRoom = 64 << 10
+
+// SHA1 gives the SHA-1 of the canonical form of raw, as SHA1Hex does.
+func (h *Hasher) SHA1(raw []byte) [sha1.Size]byte {
+	h.text, h.list = normal(h.text[:0], h.list[:0], raw, 0, nil)
+	sum := sha1.Sum(h.text)
+	clear(h.list[:cap(h.list)]) // it points into raw
+	if cap(h.text) > keepRoom {
+		h.text, h.list = nil, nil
+	}
+	return sum
+}

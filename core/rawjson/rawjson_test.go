@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -138,6 +139,18 @@ func TestEqual(t *testing.T) {
 	for _, c := range cases {
 		if got := rawjson.Equal([]byte(c.a), []byte(c.b)); got != c.want {
 			t.Errorf("%s, %s: %v", c.a, c.b, got)
+		}
+	}
+}
+
+// TestHasher: the hash is that of SHA1Hex, whatever was hashed before.
+func TestHasher(t *testing.T) {
+	var h rawjson.Hasher
+	large := `{"x":"` + strings.Repeat("y", 100_000) + `"}`
+	for _, raw := range []string{`{"b":1.0,"a":[{"d":1,"c":"\u00e9"}]}`, `{}`, large, `{"a":{"b":{"c":{}}}}`, `{"b":1.0,"a":[{"d":1,"c":"\u00e9"}]}`} {
+		sum := h.SHA1([]byte(raw))
+		if got, want := hex.EncodeToString(sum[:]), rawjson.SHA1Hex([]byte(raw)); got != want {
+			t.Errorf("%.40s: %s, want %s", raw, got, want)
 		}
 	}
 }

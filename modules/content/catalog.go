@@ -45,6 +45,7 @@ type contentType struct {
 
 	restricted []schema.FieldInfo // fields with a minimum role
 	circles    string             // path of the field that holds circles, or empty
+	hashers    sync.Pool          // *rawjson.Hasher
 }
 
 // usable reports whether there can be documents of the type.

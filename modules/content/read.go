@@ -16,7 +16,7 @@ type Document struct {
 	Type  string
 	OUUID string
 	ID    int64
-	Raw   []byte
+	Raw   string // the JSON object
 	ETag  string
 }
 
@@ -39,7 +39,8 @@ func (s *Service) Get(ctx context.Context, typeName, ouuid string) (*Document, e
 	if r == nil {
 		return nil, notFound(typeName, ouuid)
 	}
-	return &Document{Type: ct.Name, OUUID: ouuid, ID: r.ID, Raw: r.Raw, ETag: r.etag()}, nil
+	r.Type, r.OUUID = ct.Name, ouuid
+	return r, nil
 }
 
 // RevisionInfo is a revision in a list.

@@ -10,7 +10,9 @@ package content
 
 import (
 	"context"
+	"encoding/hex"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,11 +108,26 @@ func (s *Service) body(raw []byte, mayBeEmpty bool) ([]byte, error) {
 	if err := rawjson.CheckObject(raw, rawjson.Limits{Depth: s.cfg.MaxDepth}); err != nil {
 		return nil, err
 	}
-	clean := rawjson.Without(make([]byte, 0, len(raw)), rawjson.Object(raw), systemFields...)
+	clean := withoutSystem(rawjson.Object(raw))
 	if len(clean) == 2 && !mayBeEmpty {
 		return nil, problem.New(problem.Invalid, "the document is empty")
 	}
 	return clean, nil
+}
+
+// withoutSystem drops the system fields. It copies only where there are some;
+// an object without members is {}.
+func withoutSystem(raw []byte) []byte {
+	empty := true
+	for it := rawjson.Iterate(raw); it.Next(); empty = false {
+		if key := it.Key(); len(key) > 0 && key[0] == '_' && slices.Contains(systemFields, string(key)) {
+			return rawjson.Without(make([]byte, 0, len(raw)), raw, systemFields...)
+		}
+	}
+	if empty {
+		return []byte("{}")
+	}
+	return raw
 }
 
 // seal gives the data of a finalized revision: the content fields, then the
@@ -125,9 +142,14 @@ func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
 	dst = at.UTC().AppendFormat(dst, atom)
 	dst = rawjson.AppendString(append(dst, `","_finalized_by":`...), by)
 	dst = append(dst, '}')
-	sum := rawjson.SHA1Hex(dst)
+	h, _ := ct.hashers.Get().(*rawjson.Hasher)
+	if h == nil {
+		h = &rawjson.Hasher{}
+	}
+	defer ct.hashers.Put(h)
+	sum := h.SHA1(dst)
 	dst = append(dst[:len(dst)-1], `,"_sha1":"`...)
-	return append(append(dst, sum...), `"}`...)
+	return append(hex.AppendEncode(dst, sum[:]), `"}`...)
 }
 
 // atom is how the API writes times.
@@ -143,7 +165,8 @@ func who(ctx context.Context) string {
 
 // emit adds an event about a document to the transaction.
 func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid string, env *environment, raw []byte) error {
-	data := rawjson.AppendString([]byte(`{"environment":`), env.name)
+	data := make([]byte, 0, len(raw)+len(env.name)+len(env.alias)+len(ct.Name)+len(ouuid)+96)
+	data = rawjson.AppendString(append(data, `{"environment":`...), env.name)
 	data = rawjson.AppendString(append(data, `,"alias":`...), env.alias)
 	data = rawjson.AppendString(append(data, `,"content_type":`...), ct.Name)
 	data = rawjson.AppendString(append(data, `,"ouuid":`...), ouuid)

@@ -88,14 +88,17 @@ var (
 // store reads and writes documents. It decides nothing.
 type store struct{ db *db.DB }
 
-// head gives what a read of a document answers; nil when there is none.
-func (s store) head(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
-	r := &revision{}
-	err := s.db.Row(ctx, selectHead, typeID, ouuid).Scan(&r.ID, &r.Draft, &r.Edits, &r.Deleted, &r.Raw)
+// head gives what a read of a document answers; nil when there is none. The
+// drivers hand out text as strings: taken as one it is not copied.
+func (s store) head(ctx context.Context, typeID int64, ouuid string) (*Document, error) {
+	var r revision
+	d := &Document{}
+	err := s.db.Row(ctx, selectHead, typeID, ouuid).Scan(&r.ID, &r.Draft, &r.Edits, &r.Deleted, &d.Raw)
 	if errors.Is(err, db.ErrNotFound) || err == nil && r.Deleted {
 		return nil, nil
 	}
-	return r, err
+	d.ID, d.ETag = r.ID, r.etag()
+	return d, err
 }
 
 // newest gives the newest revision, also of a deleted document; nil when there

@@ -181,7 +181,7 @@ func (s *Service) base(ctx context.Context, head *revision) ([]byte, error) {
 	if head == nil || head.Deleted {
 		return nil, nil
 	}
-	return rawjson.Without(make([]byte, 0, len(head.Raw)), head.Raw, systemFields...), nil
+	return withoutSystem(head.Raw), nil
 }
 
 // published puts a finalized revision into the default environment and emits
