@@ -89,7 +89,7 @@ func (e *env) root(enabled func(module string) bool) *cobra.Command {
 	})
 	flags := root.PersistentFlags()
 	flags.StringVar(&e.file, "config", "", "configuration `file` (QUOIN_CONFIG)")
-	flags.StringArrayVar(&e.set, "set", nil, "set a key of the configuration; `a.b=value`")
+	flags.StringArrayVar(&e.set, "set", nil, "set a key of the configuration, as in `a.b=value`")
 	flags.BoolVar(&e.json, "json", false, "answer JSON for programs instead of tables for people")
 	flags.Func("data", "`folder` for everything that is stored (QUOIN_DATA)", func(v string) error {
 		e.overrides = append(e.overrides, conf.Flag{Name: "--data", Path: "server.data", Value: v})
@@ -165,7 +165,8 @@ func (e *env) enabled(args []string) func(module string) bool {
 	early.Usage = func() {}
 	early.SetOutput(io.Discard)
 	file, set := early.String("config", "", ""), early.StringArray("set", nil, "")
-	_ = early.Parse(args) // the real parser tells
+	early.BoolP("help", "h", false, "") // without it the parser stops there
+	_ = early.Parse(args)               // the real parser tells
 	c, err := app.Load(e.Modules, conf.Options{Defaults: e.Defaults, File: *file, Env: e.vars, Set: *set, OtherVariables: otherVariables()})
 	if err != nil {
 		return func(string) bool { return true }
