@@ -64,6 +64,9 @@ var (
 	insertRevision = db.SQL(`INSERT INTO content_revision
 		(type_id, ouuid, number, draft, failed, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`)
+	insertFinal = db.SQL(`INSERT INTO content_revision
+		(type_id, ouuid, number, draft, raw, created_at, created_by, finalized_at, finalized_by)
+		VALUES (?, ?, ?, FALSE, ?, ?, ?, ?, ?) RETURNING id`)
 	updateDraft = db.SQL(`UPDATE content_revision SET raw = ?, failed = ?, edits = edits + 1, created_at = ?, created_by = ?, lock_by = ?, lock_until = ?
 		WHERE id = ? AND draft AND edits = ?`)
 	finalizeDraft = db.SQL(`UPDATE content_revision SET raw = ?, draft = ?, failed = ?, finalized_at = ?, finalized_by = ?, lock_by = '', lock_until = 0
@@ -152,6 +155,9 @@ func (s store) each(ctx context.Context, st *db.Statement, args []any, fn func(*
 // insert adds a revision and sets its id. A number that is taken answers a
 // unique violation.
 func (s store) insert(ctx context.Context, r *revision) error {
+	if !r.Draft {
+		return s.db.Row(ctx, insertFinal, r.TypeID, r.OUUID, r.Number, db.Text(r.Raw), r.CreatedAt, r.CreatedBy, r.FinalizedAt, r.FinalizedBy).Scan(&r.ID)
+	}
 	return s.db.Row(ctx, insertRevision, r.TypeID, r.OUUID, r.Number, r.Draft, r.Failed, db.Text(r.Raw), r.CreatedAt, r.CreatedBy,
 		r.FinalizedAt, r.FinalizedBy, r.LockBy, r.LockUntil).Scan(&r.ID)
 }
