@@ -56,6 +56,7 @@ type Bus struct {
 	instance   string // tells our own notifications from those of others
 
 	subscribers []*subscriber
+	elsewhere   []string // names of those that get nothing of this process; not nil
 	live        []Live
 	liveMu      sync.Mutex // one call of Deliver at a time
 	sweeper     *work.Periodic
@@ -82,7 +83,7 @@ func New(d *db.DB, o Options) *Bus {
 	if err != nil {
 		panic(err) // the name is right
 	}
-	return &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), dirty: make(chan struct{}, 1), known: make(chan struct{})}
+	return &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), elsewhere: []string{}, dirty: make(chan struct{}, 1), known: make(chan struct{})}
 }
 
 // Known is closed once every event that is emitted from then on, by whichever
@@ -113,6 +114,9 @@ func (b *Bus) Register(durable []Subscription, live []Live) error {
 		}
 		names[s.Name] = true
 		b.subscribers = append(b.subscribers, newSubscriber(b, s))
+		if s.Elsewhere {
+			b.elsewhere = append(b.elsewhere, s.Name)
+		}
 	}
 	for _, l := range live {
 		if err := l.check(); err != nil {

@@ -38,6 +38,10 @@ type Subscription struct {
 	// transaction is, and on SQLite it runs on the writer and must wait for
 	// nothing but the database.
 	Transactional bool
+	// Elsewhere leaves out the events of processes that serve the name
+	// themselves, and costs them nothing: they hear those from a Live
+	// subscriber. On SQLite, which has one process, nothing is left.
+	Elsewhere bool
 }
 
 func (s Subscription) check() error {
@@ -85,6 +89,9 @@ func (b *Bus) announce(ctx context.Context, start bool) error {
 			return err
 		}
 		for _, s := range b.subscribers {
+			if s.Elsewhere && b.db.Dialect() == db.SQLite {
+				continue
+			}
 			for _, p := range s.Patterns {
 				if err := b.db.Queue(ctx, announceOne, s.Name, p, db.Micros(now), db.Micros(now)); err != nil {
 					return err
