@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
@@ -58,6 +59,7 @@ func (ix *Indexer) build(ctx context.Context) error {
 	}
 	if len(work) > 0 {
 		ix.stats.builds.Add(1)
+		debug.FreeOSMemory() // what the building left behind would stay for minutes
 		ix.log.InfoContext(ctx, "search indexes built", "indexes", len(work), "documents", n, "ms", time.Since(begin).Milliseconds())
 	}
 	return nil

@@ -48,7 +48,6 @@ type Indexer struct {
 	cfg    *Config
 	log    *slog.Logger
 	queue  *queue
-	own    seen            // events of this process
 	heard  <-chan struct{} // closed when other processes are heard; nil if there cannot be any
 
 	syncing  sync.Mutex // one sync at a time; it guards the next two

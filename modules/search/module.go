@@ -47,7 +47,6 @@ func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.Conte
 	ix := newIndexer(docs, types, cfg, log)
 	ix.engine = embedded.New(ix.sources)
 	if d.Dialect() == db.Postgres { // see others
-		ix.own.limit = maxOwn
 		ix.heard = bus.Known()
 	}
 	return ix
@@ -98,5 +97,5 @@ func others(ix *Indexer, d *db.DB) []event.Subscription {
 	if d.Dialect() != db.Postgres {
 		return nil
 	}
-	return []event.Subscription{{Name: "search", Patterns: patterns, Batch: 256, Handle: ix.handle}}
+	return []event.Subscription{{Name: "search", Patterns: patterns(), Batch: 256, Elsewhere: true, Handle: ix.handle}}
 }

@@ -33,9 +33,14 @@ type Service struct {
 	log    *slog.Logger
 }
 
-// systemFields are added to a source filter that lists fields: clients cannot
+// withSystem adds to a source filter that lists fields those that clients cannot
 // do without (contract-notes 1.8). _contenttype is added by core/search.
-var systemFields = []string{"_version_uuid", "_sha1"}
+func withSystem(includes []string) []string {
+	if len(includes) == 0 {
+		return nil
+	}
+	return append(slices.Clone(includes), "_version_uuid", "_sha1")
+}
 
 // Search answers a search object. Its text is refused with Invalid, an index
 // that does not exist with NotFound; Unavailable means that the index is not
@@ -43,9 +48,7 @@ var systemFields = []string{"_version_uuid", "_sha1"}
 func (s *Service) Search(ctx context.Context, text []byte) (*search.Response, error) {
 	var out *search.Response
 	err := s.evaluate(ctx, text, func(ctx context.Context, t search.Target, r *search.Request) (err error) {
-		if len(r.Source.Includes) > 0 && len(r.Source.Excludes) == 0 {
-			r.Source.Includes = append(r.Source.Includes, systemFields...)
-		}
+		r.Source.Includes = withSystem(r.Source.Includes)
 		out, err = s.engine.Search(ctx, t, r)
 		return err
 	})
@@ -167,9 +170,7 @@ func (s *Service) Document(ctx context.Context, l Lookup) (search.Hit, error) {
 	if err != nil {
 		return hit, err
 	}
-	if len(l.Source.Includes) > 0 {
-		l.Source.Includes = append(slices.Clone(l.Source.Includes), systemFields...)
-	}
+	l.Source.Includes = withSystem(l.Source.Includes)
 	if hit.Source, err = l.Source.Apply(hit.Source, hit.Key.Type); err != nil {
 		return hit, problem.Wrap(err, problem.Internal, "the document cannot be read")
 	}
