@@ -30,6 +30,7 @@ func (e *env) serveCommand() *cobra.Command {
 		if samples {
 			e.overrides = append(e.overrides, conf.Flag{Name: "--samples", Path: "content.samples", Value: "true"})
 		}
+		defer holdBallast(e.vars)()
 		config, err := e.load()
 		if err != nil {
 			return err
