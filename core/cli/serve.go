@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,7 +24,7 @@ func (e *env) serveCommand() *cobra.Command {
 	var samples bool
 	c.Flags().StringVar(&listen, "listen", "", "`address` to listen on (QUOIN_LISTEN)")
 	c.Flags().BoolVar(&samples, "samples", false, "create the sample content types when there is none")
-	c.RunE = func(cmd *cobra.Command, _ []string) error {
+	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if listen != "" {
 			e.overrides = append(e.overrides, conf.Flag{Name: "--listen", Path: "server.listen", Value: listen})
 		}
@@ -35,7 +36,9 @@ func (e *env) serveCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		log := telemetry.New(e.err, telemetry.Config{Level: config.Log.Level, Format: config.Log.Format})
+		lines := telemetry.NewBuffer(e.err)
+		defer func() { err = errors.Join(err, lines.Flush()) }()
+		log := telemetry.New(lines, telemetry.Config{Level: config.Log.Level, Format: config.Log.Format})
 		return app.Serve(cmd.Context(), config, app.Options{Log: log, Samples: e.Samples, Version: e.Version}, func(a *app.App, addr string) {
 			e.greet(a, addr)
 			log.Info("ready", "listen", addr, "storage", config.StorageSummary(), "version", e.Version)

@@ -4,6 +4,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -43,7 +44,8 @@ func (c Config) level() (slog.Level, error) {
 
 // New makes a logger that writes one line per record to w, each in one Write.
 // A record that is logged with a context that has a request id carries it as
-// request_id. A configuration that Validate refuses falls back to info and
+// request_id. In front of a Buffer a warning or error is written at once, with
+// the lines before it. A configuration that Validate refuses falls back to info and
 // json: a server without a log is worse than one with the wrong log.
 func New(w io.Writer, c Config) *slog.Logger {
 	level, err := c.level()
@@ -51,17 +53,21 @@ func New(w io.Writer, c Config) *slog.Logger {
 		level = slog.LevelInfo
 	}
 	options := &slog.HandlerOptions{Level: level}
+	buffer, _ := w.(*Buffer)
 	if c.Format == "text" {
-		return slog.New(handler{slog.NewTextHandler(w, options)})
+		return slog.New(handler{slog.NewTextHandler(w, options), buffer})
 	}
-	return slog.New(handler{slog.NewJSONHandler(w, options)})
+	return slog.New(handler{slog.NewJSONHandler(w, options), buffer})
 }
 
 // Discard is a logger that drops everything, for tests and tools.
 func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // handler adds the request id of the context to each record.
-type handler struct{ next slog.Handler }
+type handler struct {
+	next   slog.Handler
+	buffer *Buffer // nil when lines are written at once
+}
 
 func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.next.Enabled(ctx, l) }
 
@@ -69,14 +75,20 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	if id := RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request_id", id))
 	}
-	return h.next.Handle(ctx, r)
+	err := h.next.Handle(ctx, r)
+	if h.buffer != nil && r.Level >= slog.LevelWarn {
+		err = errors.Join(err, h.buffer.Flush())
+	}
+	return err
 }
 
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return handler{h.next.WithAttrs(attrs)}
+	return handler{h.next.WithAttrs(attrs), h.buffer}
 }
 
-func (h handler) WithGroup(name string) slog.Handler { return handler{h.next.WithGroup(name)} }
+func (h handler) WithGroup(name string) slog.Handler {
+	return handler{h.next.WithGroup(name), h.buffer}
+}
 
 type requestIDKey struct{}
 
