@@ -44,6 +44,7 @@ type server struct {
 // engines runs a test on SQLite and on PostgreSQL, each time with an empty
 // database.
 func engines(t *testing.T, test func(t *testing.T, s *server)) {
+	t.Parallel() // they share the template of the database while they overlap
 	t.Run("sqlite", func(t *testing.T) { test(t, serve(t, nil)) })
 	t.Run("postgres", func(t *testing.T) {
 		url := testkit.Postgres(t, testkit.WithoutFsync(), testkit.FromTemplate("content", func(url string) error {
