@@ -149,7 +149,7 @@ func (b *Bus) Start(ctx context.Context) error {
 	}
 	b.started, b.sweeper = true, sweeper
 	close(b.known)
-	background, end := context.WithCancel(context.Background())
+	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	b.end = end
 	b.running.Go(func() { b.heartbeat(background) })
 	if b.db.Dialect() == db.Postgres {

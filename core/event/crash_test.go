@@ -67,7 +67,7 @@ func check(err error) {
 }
 
 // say prints a line in one write, so that a kill cannot cut it.
-func say(words ...any) { _, _ = os.Stdout.WriteString(fmt.Sprintln(words...)) }
+func say(words ...any) { _, _ = fmt.Fprintln(os.Stdout, words...) }
 
 var (
 	addThing = db.SQL("INSERT INTO thing (subject) VALUES (?)")

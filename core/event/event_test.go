@@ -5,6 +5,8 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"path/filepath"
@@ -102,6 +104,12 @@ func (j *journal) await(t testing.TB, what string, n int) {
 	j.until(t, what, func() bool { j.mu.Lock(); defer j.mu.Unlock(); return j.count[what] >= n })
 }
 
+func (j *journal) summary() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return fmt.Sprintf("all: %v; log: %s", j.count, j.text.String())
+}
+
 // until waits until something holds, asking after each entry.
 func (j *journal) until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
@@ -116,9 +124,7 @@ func (j *journal) until(t testing.TB, what string, holds func() bool) {
 		select {
 		case <-moved:
 		case <-limit:
-			j.mu.Lock()
-			defer j.mu.Unlock()
-			t.Fatalf("%s did not come true; all: %v; log: %s", what, j.count, j.text.String())
+			t.Fatalf("%s did not come true; %s", what, j.summary())
 		}
 	}
 }
@@ -273,7 +279,7 @@ func TestRolledBackEventsNeverHappened(t *testing.T) {
 			must(t, b.Emit(ctx, event.Event{Type: "a", Subject: "undone"}))
 			return context.DeadlineExceeded
 		})
-		if err != context.DeadlineExceeded {
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}
 		emit(t, d, b, event.Event{Type: "a", Subject: "kept"})

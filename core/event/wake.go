@@ -44,7 +44,7 @@ func (b *Bus) hear(ctx context.Context) {
 			return
 		}
 		b.o.Log.Warn("no notifications of events; they are found by polling", "error", err)
-		pause(ctx, 5*time.Second+rand.N(5*time.Second)) //nolint:gosec // jitter needs no secrecy
+		pause(ctx, 5*time.Second+rand.N(5*time.Second))
 	}
 }
 

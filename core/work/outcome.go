@@ -26,7 +26,7 @@ func (b Backoff) Delay(attempt int) time.Duration {
 	for ; attempt > 1 && d < limit; attempt-- {
 		d = min(2*d, limit)
 	}
-	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter needs no secrecy
+	return d/2 + rand.N(d/2+1)
 }
 
 // ErrFinished is what a handler gives for a lease that it has finished itself,

@@ -229,7 +229,7 @@ func (r *Runner) take() []Lease {
 
 // wait returns at the next reason to look, false when the runner stops.
 func (r *Runner) wait() bool {
-	poll := time.NewTimer(r.o.Poll*3/4 + randv2.N(r.o.Poll/2+1)) //nolint:gosec // jitter needs no secrecy
+	poll := time.NewTimer(r.o.Poll*3/4 + randv2.N(r.o.Poll/2+1))
 	defer poll.Stop()
 	select {
 	case <-r.wake:
