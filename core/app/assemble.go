@@ -61,7 +61,7 @@ func (a *App) Assemble(version string) error {
 	}
 	router, err := web.New(web.Options{
 		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
-		MaxBody: int64(a.Config.Server.MaxBody), Version: version,
+		MaxBody: int64(a.Config.Server.MaxBody), Version: version, TrustedProxies: a.Config.Server.TrustedProxies,
 	})
 	a.Router = router
 	return err

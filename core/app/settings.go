@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,11 +19,12 @@ import (
 
 // Server is the section `server`.
 type Server struct {
-	Listen     string        `yaml:"listen" doc:"Address to listen on."`
-	Data       string        `yaml:"data" doc:"Folder for everything that is stored on this machine: the SQLite database, files, the search index."`
-	MaxBody    conf.Bytes    `yaml:"max_body" doc:"Largest request body of operations that do not stream."`
-	DrainDelay time.Duration `yaml:"drain_delay" doc:"How long to go on serving after /readyz says no, so that load balancers notice. Set it to some seconds behind one."`
-	StopWithin time.Duration `yaml:"stop_within" doc:"How long running requests and background work may take to finish when the server stops."`
+	Listen         string         `yaml:"listen" doc:"Address to listen on."`
+	Data           string         `yaml:"data" doc:"Folder for everything that is stored on this machine: the SQLite database, files, the search index."`
+	MaxBody        conf.Bytes     `yaml:"max_body" doc:"Largest request body of operations that do not stream."`
+	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" doc:"Networks such as 10.0.0.0/8 of the proxies in front of the server: the addresses they give in X-Forwarded-For are believed, in the log and where guessing passwords is slowed down."`
+	DrainDelay     time.Duration  `yaml:"drain_delay" doc:"How long to go on serving after /readyz says no, so that load balancers notice. Set it to some seconds behind one."`
+	StopWithin     time.Duration  `yaml:"stop_within" doc:"How long running requests and background work may take to finish when the server stops."`
 }
 
 // Validate implements the check of package conf.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"runtime/debug"
 	"strconv"
@@ -23,7 +22,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	id := requestID(req)
 	w.Header().Set("X-Request-Id", id)
 	rec := &recorder{ResponseWriter: w}
-	rec.info.remote = remoteIP(req)
+	rec.info.remote = r.remoteIP(req)
 	rec.ctx = telemetry.WithRequestID(context.WithValue(req.Context(), infoKey{}, &rec.info), id)
 	defer func() {
 		cause := recover()
@@ -100,13 +99,4 @@ func requestID(req *http.Request) string {
 		return strconv.FormatUint(rand.Uint64()|1<<63, 36)
 	}
 	return id
-}
-
-// remoteIP is the address the request came from, without its port.
-func remoteIP(req *http.Request) string {
-	host, _, err := net.SplitHostPort(req.RemoteAddr)
-	if err != nil {
-		return req.RemoteAddr
-	}
-	return host
 }

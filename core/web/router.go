@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,8 @@ type Options struct {
 	Operations    []Operation
 	MaxBody       int64 // bytes; the default of operations that name none
 	Version       string
+	// TrustedProxies are the addresses whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
 }
 
 // Router serves the operations. It is an http.Handler.
