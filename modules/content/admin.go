@@ -57,10 +57,12 @@ func (a *Admin) contentTypeNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
+// EntityPath names a kind of configuration entity.
 type EntityPath struct {
 	Entity string `path:"entity" doc:"kind of entity, such as content-type"`
 }
 
+// NamedEntity names a configuration entity.
 type NamedEntity struct {
 	EntityPath
 	Name string `path:"name"`

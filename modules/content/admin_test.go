@@ -155,6 +155,11 @@ func TestWhatIsUsedStays(t *testing.T) {
 		refused(t, remove("environment/preview"), 409)
 		s.post("/api/data/page/index/p", `{"title":"1"}`).is(200)
 		refused(t, remove("content-type/page"), 409)
+		s.publish("publish/p/live").is(200)
+		remove("environment/live").is(200)
+		if n := s.count("SELECT count(*) FROM content_publication"); n != 1 {
+			t.Errorf("%d publications after an environment is gone", n)
+		}
 		s.publish("delete/p").is(200)
 		id := remove("content-type/page").is(200).text("id")
 		if again := s.put("content-type", pageType).text("id"); again == id {

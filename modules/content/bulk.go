@@ -95,7 +95,7 @@ func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
 	busy := map[string]*result{} // the last line about each document in the window
 	for n := 1; ctx.Err() == nil; n++ {
 		text, err := lines.next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		var line bulkLine
@@ -147,9 +147,9 @@ func (l *lineReader) next() ([]byte, error) {
 			line = append(line, part...)
 		}
 		switch {
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case err == io.EOF && (long || len(bytes.TrimSpace(line)) > 0):
+		case errors.Is(err, io.EOF) && (long || len(bytes.TrimSpace(line)) > 0):
 			err = nil // the last line needs no newline
 		case err != nil:
 			l.broken = true

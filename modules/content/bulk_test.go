@@ -173,11 +173,15 @@ func TestBulkStreams(t *testing.T) {
 		_, err := io.WriteString(lines, `{"ouuid":"s0","data":{"title":"A"}}`+"\n")
 		started <- err
 	}()
-	res, err := http.DefaultClient.Do(req)
+	res, err := s.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() {
+		if err := res.Body.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}

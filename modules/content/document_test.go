@@ -291,7 +291,7 @@ func TestLargestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-Auth-Token", "author")
-	res, err := http.DefaultClient.Do(req)
+	res, err := s.client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -231,7 +231,7 @@ func (e configEntity) Delete(ctx context.Context, name string) (string, error) {
 		if err := e.unused(ctx, cat, x); err != nil {
 			return err
 		}
-		if err := e.s.store.deleteEntity(ctx, x.ID); err != nil {
+		if err := e.s.store.deleteEntity(ctx, x); err != nil {
 			return err
 		}
 		return e.s.emitConfig(ctx, x, "deleted")

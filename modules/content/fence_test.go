@@ -82,7 +82,7 @@ func TestMinimumRole(t *testing.T) {
 // administrators only; everybody else may still read it.
 func TestCircles(t *testing.T) {
 	engines(t, func(t *testing.T, s *server) {
-		s.put("content-type", strings.Replace(fencedType, "ROLE_WEBMASTER", "ROLE_AUTHOR", -1))
+		s.put("content-type", strings.ReplaceAll(fencedType, "ROLE_WEBMASTER", "ROLE_AUTHOR"))
 		call := func(as, path, body string) *answer {
 			return s.call(as, http.MethodPost, "/api/data/page/"+path, body)
 		}

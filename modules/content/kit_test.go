@@ -36,6 +36,7 @@ type server struct {
 	db        *db.DB
 	clock     *testkit.Clock
 	url       string
+	client    *http.Client
 	handler   http.Handler
 	recorder  *recorder
 	refreshed *refresher
@@ -114,7 +115,8 @@ func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	s.handler = router
 	h := httptest.NewServer(router)
 	t.Cleanup(h.Close)
-	s.url = h.URL
+	s.url, s.client = h.URL, h.Client()
+	s.client.Timeout = time.Minute
 	s.put("content-type", pageType)
 	s.events()
 	return s
@@ -229,12 +231,14 @@ func (s *server) call(as, method, path string, body any, headers ...string) *ans
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := s.client.Do(req)
 	if err != nil {
 		s.Fatal(err)
 	}
-	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
+	if closed := res.Body.Close(); err == nil {
+		err = closed
+	}
 	if err != nil {
 		s.Fatal(err)
 	}

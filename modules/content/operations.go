@@ -10,29 +10,37 @@ import (
 	"github.com/quoin-cms/quoin/core/web"
 )
 
+// The parameters of the operations. They are exported because the HTTP layer
+// sets the fields of embedded structs only then.
 type (
+	// TypePath names a content type.
 	TypePath struct {
 		Type string `path:"type" doc:"name of the content type"`
 	}
+	// DocumentPath names a document.
 	DocumentPath struct {
 		Type  string `path:"type" doc:"name of the content type"`
 		OUUID string `path:"ouuid" doc:"identifier of the document"`
 	}
+	// RevisionPath names a revision by its id.
 	RevisionPath struct {
 		Type     string `path:"type" doc:"name of the content type"`
 		Revision int64  `path:"revision" doc:"id of the revision"`
 	}
+	// NewBody is a document without an ouuid yet.
 	NewBody struct {
 		TypePath
 		Refresh bool   `query:"refresh" doc:"answer when the document is searchable"`
 		RawBody []byte `contentType:"application/json"`
 	}
+	// DocumentBody is a write to a document.
 	DocumentBody struct {
 		DocumentPath
 		Refresh bool   `query:"refresh" doc:"answer when the document is searchable"`
 		IfMatch string `header:"If-Match" doc:"ETag or revision id that the document must be at"`
 		RawBody []byte `contentType:"application/json"`
 	}
+	// RevisionCall is a call about a revision, without a body.
 	RevisionCall struct {
 		RevisionPath
 		Refresh bool `query:"refresh" doc:"answer when the document is searchable"`
@@ -206,6 +214,7 @@ func finishing(s *Service) []web.Operation {
 	}
 }
 
+// PublishCall is a call about a document in an environment.
 type PublishCall struct {
 	DocumentPath
 	Environment string `path:"environment"`

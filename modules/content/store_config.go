@@ -24,6 +24,7 @@ var (
 	upsertEntity = db.SQL(`INSERT INTO content_config (kind, name, export, state, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, name) DO UPDATE SET export = excluded.export, state = excluded.state, updated_at = excluded.updated_at RETURNING id`)
 	deleteEntity  = db.SQL(`DELETE FROM content_config WHERE id = ?`)
+	emptyOut      = db.SQL(`DELETE FROM content_publication WHERE environment_id = ?`)
 	selectVersion = db.SQL(`SELECT version FROM content_config_version WHERE id = 1`)
 	holdVersion   = db.SQL(`UPDATE content_config_version SET version = version WHERE id = 1`)
 	raiseVersion  = db.SQL(`UPDATE content_config_version SET version = version + 1 WHERE id = 1`)
@@ -96,9 +97,16 @@ func (s store) saveEntity(ctx context.Context, e *entity, now time.Time) error {
 	return s.db.Queue(ctx, raiseVersion)
 }
 
-func (s store) deleteEntity(ctx context.Context, id int64) error {
-	if err := s.db.Queue(ctx, deleteEntity, id); err != nil {
+// deleteEntity removes an entity; an environment takes what was published in
+// it along.
+func (s store) deleteEntity(ctx context.Context, x *entity) error {
+	if err := s.db.Queue(ctx, deleteEntity, x.ID); err != nil {
 		return err
+	}
+	if x.Kind == kindEnvironment {
+		if err := s.db.Queue(ctx, emptyOut, x.ID); err != nil {
+			return err
+		}
 	}
 	return s.db.Queue(ctx, raiseVersion)
 }

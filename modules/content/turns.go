@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"math/rand/v2"
 	"time"
@@ -45,7 +46,7 @@ func (t *turns) take(ctx context.Context, typeID int64, ouuid string) (done func
 }
 
 // overtaken tells that another write came in between.
-func overtaken(err error) bool { return err != nil && (err == errChanged || db.IsUnique(err)) }
+func overtaken(err error) bool { return errors.Is(err, errChanged) || db.IsUnique(err) }
 
 // retry runs a write again while others are faster. The write reads the
 // document anew each time, and so checks If-Match anew. Processes that share a
