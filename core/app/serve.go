@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,7 @@ func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr st
 	front.open(a.Router)
 	a.Checks.SetState(telemetry.Ready)
 	ready(a, listener.Addr().String())
+	go debug.FreeOSMemory() // starting takes memory that running does not need
 	select {
 	case err = <-served:
 	case <-ctx.Done():
