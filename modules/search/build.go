@@ -47,11 +47,8 @@ func (ix *Indexer) buildLoop(ctx context.Context) {
 func (ix *Indexer) build(ctx context.Context) error {
 	begin := time.Now()
 	work, err := ix.beginBuild(ctx)
-	if err != nil {
-		return err
-	}
 	n := int64(0)
-	if len(work) > 0 {
+	if len(work) > 0 && err == nil {
 		n, err = ix.scan(ctx, work)
 	}
 	if err := ix.endBuild(ctx, work, err); err != nil {
@@ -66,7 +63,8 @@ func (ix *Indexer) build(ctx context.Context) error {
 }
 
 // beginBuild prepares what scan will fill: the index itself where it is new, a
-// second one beside it otherwise.
+// second one beside it otherwise. What it has prepared before an error is for
+// endBuild to take back.
 func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -76,16 +74,19 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 			continue
 		}
 		var err error
+		next := ""
+		p.moving = p.index != p.env.Index // the environment has an index of another name now
 		switch {
-		case p.index != p.env.Index: // the environment has an index of another name now
-			p.next, p.moving = p.env.Index, true
-			err = ix.engine.Create(ctx, p.next, ix.settings)
+		case p.moving:
+			next = p.env.Index
+			err = ix.engine.Create(ctx, next, ix.settings)
 		case p.filled:
-			p.next, err = ix.engine.Stage(ctx, p.index, ix.settings)
+			next, err = ix.engine.Stage(ctx, p.index, ix.settings)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("create index %s: %w", p.env.Index, err)
+			return work, fmt.Errorf("create index %s: %w", p.env.Index, err)
 		}
+		p.next = next
 		p.pending = false
 		work[name] = p
 	}
