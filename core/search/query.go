@@ -16,11 +16,11 @@ type Clause struct {
 // Info gives the clause itself.
 func (c *Clause) Info() *Clause { return c }
 
-// MatchAll matches every document; MatchNone matches none.
-type (
-	MatchAll  struct{ Clause }
-	MatchNone struct{ Clause }
-)
+// MatchAll matches every document.
+type MatchAll struct{ Clause }
+
+// MatchNone matches no document.
+type MatchNone struct{ Clause }
 
 // Bool combines clauses. Must and Should add to the score, Filter and MustNot
 // do not. MinShould is nil unless given: then 1 if there is neither Must nor

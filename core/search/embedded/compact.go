@@ -1,7 +1,5 @@
 package embedded
 
-import ()
-
 // compact gives a segment without deleted documents. Only the writer changes
 // a segment, and it is the caller, so no lock is needed to read it.
 func (s *segment) compact() *segment {

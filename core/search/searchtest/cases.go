@@ -1,7 +1,6 @@
 package searchtest
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -74,7 +73,7 @@ func cases(t *testing.T, factory Factory) {
 			t.Fatal(err)
 		}
 		r.Now = now
-		if n, err := b.e.Count(context.Background(), target("one"), r); err != nil || n != out.Total {
+		if n, err := b.e.Count(t.Context(), target("one"), r); err != nil || n != out.Total {
 			t.Errorf("%s: counted %d, %v", c.query, n, err)
 		}
 	}

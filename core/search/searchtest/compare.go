@@ -1,7 +1,6 @@
 package searchtest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -60,10 +59,10 @@ func (c *comparison) write(index string, n int) {
 		c.docs[index][key] = raw
 		ops = append(ops, c.op(name, string(raw)))
 	}
-	if err := c.e.Apply(context.Background(), index, ops); err != nil {
+	if err := c.e.Apply(c.t.Context(), index, ops); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.e.Refresh(context.Background(), index); err != nil {
+	if err := c.e.Refresh(c.t.Context(), index); err != nil {
 		c.t.Fatal(err)
 	}
 }

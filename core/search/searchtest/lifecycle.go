@@ -1,7 +1,6 @@
 package searchtest
 
 import (
-	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 func lifecycle(t *testing.T, factory Factory) {
 	b := newBench(t, factory)
-	ctx := context.Background()
+	ctx := t.Context()
 	b.index("one", search.Settings{}, [2]string{"page:1", `{"a":1}`})
 	b.index("two", search.Settings{})
 
@@ -60,7 +59,7 @@ func lifecycle(t *testing.T, factory Factory) {
 }
 
 func aliases(t *testing.T, b *bench) {
-	ctx := context.Background()
+	ctx := t.Context()
 	set := func(actions ...search.AliasAction) error { return b.e.SetAliases(ctx, actions) }
 	if err := set(search.AliasAction{Alias: "live", Index: "two"}, search.AliasAction{Alias: "live", Index: "one"}); err != nil {
 		t.Fatal(err)
@@ -91,7 +90,7 @@ func aliases(t *testing.T, b *bench) {
 
 func sources(t *testing.T, factory Factory) {
 	b := newBench(t, factory)
-	ctx := context.Background()
+	ctx := t.Context()
 	raw := `{"z":1.50,"_contenttype":"page","a":{"b":[{"c":1e2,"d":"x"},{"d":"y"}],"e":{}},"t":"é\u00e9"}`
 	b.index("one", search.Settings{}, [2]string{"page:1", raw}, [2]string{"page:2", `{"a":2}`}, [2]string{"note:2", `{"a":3}`})
 	for _, c := range []struct{ sources, want string }{

@@ -1,7 +1,6 @@
 package searchtest
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -95,7 +94,7 @@ func visibleTypes(t *testing.T, factory Factory) {
 		if int(out.Total) != len(out.Hits) {
 			t.Errorf("%v: total %d of %d hits", c.types, out.Total, len(out.Hits))
 		}
-		if _, err := b.e.Get(context.Background(), search.Target{Indices: []string{"one"}, Types: c.types}, "1"); (err == nil) != (len(c.types) == 1) || err != nil && !problem.Is(err, problem.NotFound) {
+		if _, err := b.e.Get(t.Context(), search.Target{Indices: []string{"one"}, Types: c.types}, "1"); (err == nil) != (len(c.types) == 1) || err != nil && !problem.Is(err, problem.NotFound) {
 			t.Errorf("%v: get: %v", c.types, err)
 		}
 	}
@@ -126,7 +125,7 @@ func shorten(v any) any {
 func concurrent(t *testing.T, factory Factory) {
 	b := newBench(t, factory)
 	const docs, rounds = 40, 60
-	ctx := context.Background()
+	ctx := t.Context()
 	b.index("one", search.Settings{})
 	write := func(round int) error {
 		ops := make([]search.Op, docs)

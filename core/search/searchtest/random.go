@@ -201,7 +201,7 @@ func (g gen) agg(space string, depth int) jm {
 		}
 		return jm{"terms": jm{"field": f}}
 	}
-	a := jm{}
+	var a jm
 	switch g.IntN(6) {
 	case 0:
 		a = jm{"filter": g.query(space, 1), "aggs": g.aggs(space, depth-1)}

@@ -74,7 +74,7 @@ func newBench(t *testing.T, factory Factory) *bench {
 // index makes an index of documents given as "type:ouuid" and JSON.
 func (b *bench) index(name string, s search.Settings, docs ...[2]string) {
 	b.t.Helper()
-	if err := b.e.Create(context.Background(), name, s); err != nil {
+	if err := b.e.Create(b.t.Context(), name, s); err != nil {
 		b.t.Fatal(err)
 	}
 	b.apply(name, docs...)
@@ -86,10 +86,10 @@ func (b *bench) apply(name string, docs ...[2]string) {
 	for i, d := range docs {
 		ops[i] = b.op(d[0], d[1])
 	}
-	if err := b.e.Apply(context.Background(), name, ops); err != nil {
+	if err := b.e.Apply(b.t.Context(), name, ops); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := b.e.Refresh(context.Background(), name); err != nil {
+	if err := b.e.Refresh(b.t.Context(), name); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -121,7 +121,7 @@ func (b *bench) search(t search.Target, object string) (*search.Response, error)
 		return nil, err
 	}
 	r.Now = now
-	return b.e.Search(context.Background(), t, r)
+	return b.e.Search(b.t.Context(), t, r)
 }
 
 func (b *bench) mustSearch(t search.Target, object string) *search.Response {

@@ -7,7 +7,7 @@ import (
 // menu is a tree of nodes {id, label, type, object, children}, stored as a
 // string that holds its JSON. The children of the field are the node types:
 // the name of a child is the type of the node, its fields are the object.
-type menu struct{ single }
+type menu struct{}
 
 // menuDepth bounds how deep nodes may nest inside nodes.
 const menuDepth = 30

@@ -51,7 +51,7 @@ func (email) check(w *walker, _ *node, v []byte, k rawjson.Kind) {
 
 func plausibleMail(s []byte) bool {
 	at := bytes.LastIndexByte(s, '@')
-	return at > 0 && at < len(s)-1 && len(s) <= 320 && bytes.IndexAny(s, " \t\r\n<>,;") < 0
+	return at > 0 && at < len(s)-1 && len(s) <= 320 && !bytes.ContainsAny(s, " \t\r\n<>,;")
 }
 
 // number is a JSON number; an integer has no fractional part (1.0 has none).
@@ -66,7 +66,7 @@ func (b number) check(w *walker, n *node, v []byte, k rawjson.Kind) {
 		return
 	}
 	f := n.field
-	if f.Min == nil && f.Max == nil && (!b.integer || bytes.IndexAny(v, ".eE") < 0) {
+	if f.Min == nil && f.Max == nil && (!b.integer || !bytes.ContainsAny(v, ".eE")) {
 		return
 	}
 	x, err := strconv.ParseFloat(string(v), 64)

@@ -65,9 +65,3 @@ func (w *writer) list(k string, v []string) {
 	}
 	w.close(']')
 }
-
-// item is a string element of an open array.
-func (w *writer) item(s string) {
-	w.comma()
-	w.b = rawjson.AppendString(w.b, s)
-}

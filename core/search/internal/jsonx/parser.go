@@ -141,13 +141,11 @@ func (p *Parser) Skip() ([]byte, error) {
 
 // Literal reads a number, true, false or null and gives its bytes.
 func (p *Parser) Literal() ([]byte, error) {
-	start := p.pos
 	switch p.Peek() {
 	case Number:
-		start = p.pos
 		return p.number()
 	case Bool, Null:
-		start = p.pos
+		start := p.pos
 		for _, word := range [...]string{"true", "false", "null"} {
 			if bytes.HasPrefix(p.data[p.pos:], []byte(word)) {
 				p.pos += len(word)
