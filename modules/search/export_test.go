@@ -11,6 +11,14 @@ import (
 // fault. It must be called before start.
 func (ix *Indexer) Through(wrap func(port.Documents) port.Documents) { ix.docs = wrap(ix.docs) }
 
+// ThroughTypes puts something between the configuration and the indexer.
+func (ix *Indexer) ThroughTypes(wrap func(port.ContentTypes) port.ContentTypes) {
+	ix.types = wrap(ix.types)
+}
+
+// Reconfigured tells that the configuration has changed.
+func (ix *Indexer) Reconfigured() { ix.configChanged() }
+
 // Rebuild builds every index anew.
 func (ix *Indexer) Rebuild(ctx context.Context) error {
 	ix.mu.Lock()

@@ -209,6 +209,53 @@ func TestEnvironments(t *testing.T) {
 	}
 }
 
+// renamed gives the environment live another index once it is told to.
+type renamed struct {
+	port.ContentTypes
+	index atomic.Pointer[string]
+}
+
+// Environments implements port.ContentTypes.
+func (r *renamed) Environments(ctx context.Context) ([]port.Environment, error) {
+	list, err := r.ContentTypes.Environments(ctx)
+	for i := range list {
+		if name := r.index.Load(); name != nil && list[i].Name == "live" {
+			list[i].Index = *name
+		}
+	}
+	return list, err
+}
+
+// TestMovedIndex: an environment whose index gets another name is searched in
+// the old one until the new one holds every document.
+func TestMovedIndex(t *testing.T) {
+	s := site(t)
+	s.stop()
+	s = assemble(t, s.vars...)
+	r := &renamed{}
+	s.index.ThroughTypes(func(c port.ContentTypes) port.ContentTypes { r.ContentTypes = c; return r })
+	s.must(s.app.Start(t.Context()))
+	s.must(s.index.RefreshAll(t.Context()))
+	old := s.indexOf("quoin_live")
+	for _, name := range []string{"quoin_live_next", "quoin_live_third"} {
+		r.index.Store(&name)
+		s.index.Reconfigured()
+		s.must(s.index.RefreshAll(t.Context()))
+		if got := s.indexOf("quoin_live"); got != name {
+			t.Errorf("the index is %s, want %s", got, name)
+		}
+		if got := s.search("admin", `{"indices":["quoin_live"]}`).ids(); got != "one" {
+			t.Errorf("%s holds %s", name, got)
+		}
+		s.search("admin", `{"indices":["`+old+`"]}`).is(404)
+		old = name
+	}
+	s.must(s.index.Rebuild(t.Context()))
+	if got := s.search("admin", `{"indices":["quoin_both"],"sort":"_id"}`).ids(); got != "one,one,secret,three,two" {
+		t.Errorf("all hold %s", got)
+	}
+}
+
 // TestBrokenConfiguration: what the engine cannot honour stops nothing else.
 func TestBrokenConfiguration(t *testing.T) {
 	s := start(t)

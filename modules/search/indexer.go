@@ -85,9 +85,10 @@ func newIndexer(docs port.Documents, types port.ContentTypes, cfg *Config, log *
 	return ix
 }
 
-// start begins to fill the indexes and to follow changes. It returns at once.
-func (ix *Indexer) start() {
-	ctx, cancel := context.WithCancel(context.Background())
+// start begins to fill the indexes and to follow changes until stop. It
+// returns at once.
+func (ix *Indexer) start(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ix.cancel = cancel
 	ix.running.Go(func() { ix.follow(ctx) })
 	ix.running.Go(func() { ix.buildLoop(ctx) })

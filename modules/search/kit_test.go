@@ -147,7 +147,7 @@ func (s *server) do(as, method, path, body string) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	return &answer{s.TB, method + " " + path + " " + body, res.StatusCode, res.Header, bytes.TrimSpace(text)}, err
 }

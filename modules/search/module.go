@@ -79,7 +79,7 @@ func (r *runner) start(ctx context.Context) error {
 		}
 		r.release = release
 	}
-	r.index.start()
+	r.index.start(ctx)
 	return nil
 }
 
