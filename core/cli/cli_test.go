@@ -247,7 +247,7 @@ func TestMain(m *testing.M) {
 
 func child(t *testing.T, args ...string) *exec.Cmd {
 	c := exec.CommandContext(t.Context(), os.Args[0], args...)
-	c.Env = append(variables(filepath.Join(t.TempDir(), "data")), "QUOIN_TEST_CHILD=1", "PATH="+os.Getenv("PATH"))
+	c.Env = append(variables(filepath.Join(t.TempDir(), "data")), "QUOIN_TEST_CHILD=1", "PATH="+os.Getenv("PATH"), "GOCOVERDIR="+t.TempDir())
 	return c
 }
 
