@@ -1,7 +1,7 @@
 # make test is all a stranger needs; make help lists the rest.
 
 GO      ?= go
-LINT    ?= $(GO) tool -modfile=.golangci.mod golangci-lint
+GOLANGCI ?= $(GO) tool -modfile=.golangci.mod golangci-lint
 FUZZTIME ?= 20s
 TIMEOUT ?= 10m
 
@@ -43,7 +43,7 @@ vet: ## go vet
 
 .PHONY: lint
 lint: ## golangci-lint at the version pinned in .golangci.mod
-	$(LINT) run ./...
+	$(GOLANGCI) run ./...
 
 .PHONY: generate
 generate: ## make generated files and golden files anew

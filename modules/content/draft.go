@@ -11,11 +11,8 @@ import (
 // Create starts a new document as a draft (POST create, draft). An ouuid that
 // is taken is a Conflict; one in the trash continues its history.
 func (s *Service) Create(ctx context.Context, typeName, ouuid string, raw []byte) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Create)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Create); err != nil {
 		return nil, err
 	}
 	data, err := s.body(raw, false)
@@ -55,11 +52,8 @@ func (s *Service) Create(ctx context.Context, typeName, ouuid string, raw []byte
 // merged into the newest data (POST replace, merge). A document that has a
 // draft already is a Conflict.
 func (s *Service) Draft(ctx context.Context, w Write) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, w.Type)
+	ct, err := s.allowed(ctx, w.Type, auth.Edit)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Edit); err != nil {
 		return nil, err
 	}
 	body, err := s.body(w.Raw, false)
@@ -127,11 +121,8 @@ func (s *Service) ownRevision(ctx context.Context, ct *contentType, id int64) (*
 // Finalize ends a draft: its data is validated, sealed and put into the default
 // environment. A revision that is final already is left as it is.
 func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refresh bool) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Edit); err != nil {
 		return nil, err
 	}
 	r, err := s.ownRevision(ctx, ct, id)
@@ -183,11 +174,8 @@ func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refre
 // Discard throws the current draft of a document away; the revision before it
 // is the newest again. Anything but a current draft is Invalid.
 func (s *Service) Discard(ctx context.Context, typeName string, id int64) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Edit); err != nil {
 		return nil, err
 	}
 	r, err := s.ownRevision(ctx, ct, id)

@@ -42,15 +42,6 @@ type draftMeta struct {
 	RawData  json.RawMessage `json:"raw_data,omitempty"`
 }
 
-// viewable gives a content type that the caller may view.
-func (s *Service) viewable(ctx context.Context, name string) (*contentType, error) {
-	ct, err := s.types.contentType(ctx, name)
-	if err == nil {
-		err = ct.rights.Check(ctx, auth.View)
-	}
-	return ct, err
-}
-
 // metaOperations are the Meta endpoints (contract-notes 2.2).
 func metaOperations(s *Service) []web.Operation {
 	return append([]web.Operation{
@@ -72,7 +63,7 @@ func metaOperations(s *Service) []web.Operation {
 			}),
 		web.Op(web.Operation{ID: "content-type-schema", Method: http.MethodGet, Path: "/api/content-types/{type}/schema", Tag: "Meta", Summary: "JSON Schema of the documents of a content type", Errors: []int{404}},
 			func(ctx context.Context, in *TypePath) (*web.Raw, error) {
-				ct, err := s.viewable(ctx, in.Type)
+				ct, err := s.allowed(ctx, in.Type, auth.View)
 				if err != nil {
 					return nil, err
 				}
@@ -189,7 +180,7 @@ func (s *Service) documentInfo(ctx context.Context, links, environments []string
 		if !ok {
 			return nil, problem.Field(problem.Invalid, "emsLinks", "%q is not contenttype:ouuid", link)
 		}
-		ct, err := s.viewable(ctx, typeName)
+		ct, err := s.allowed(ctx, typeName, auth.View)
 		if problem.Is(err, problem.NotFound) || problem.Is(err, problem.Forbidden) {
 			continue
 		}

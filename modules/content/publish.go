@@ -65,11 +65,8 @@ func (s *Service) newestOnly(ctx context.Context, ct *contentType, r *revision) 
 }
 
 func (s *Service) publishTarget(ctx context.Context, typeName, envName string) (*contentType, *environment, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Publish)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Publish); err != nil {
 		return nil, nil, err
 	}
 	env, err := s.types.environmentByName(ctx, envName)
@@ -154,11 +151,8 @@ func (s *Service) Unpublish(ctx context.Context, typeName, ouuid, envName string
 
 // Delete puts a document into the trash and takes it out of every environment.
 func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, refresh bool) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Delete)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Delete); err != nil {
 		return nil, err
 	}
 	o := &Outcome{Type: ct.Name, OUUID: ouuid}
@@ -199,11 +193,8 @@ func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, r
 // revision. It brings a document back from the trash. Data that breaks the
 // content type of today is Unprocessable.
 func (s *Service) Restore(ctx context.Context, typeName, ouuid string, id int64, refresh bool, ifMatch string) (*Outcome, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.Edit); err != nil {
 		return nil, err
 	}
 	old, err := s.ownRevision(ctx, ct, id)

@@ -22,11 +22,8 @@ type Document struct {
 
 // Get gives the newest revision of a document, which may be a draft.
 func (s *Service) Get(ctx context.Context, typeName, ouuid string) (*Document, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.View)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.View); err != nil {
 		return nil, err
 	}
 	if err := checkOUUID(ouuid); err != nil {
@@ -64,11 +61,8 @@ type RevisionInfo struct {
 // Revisions lists the revisions of a document, newest first, below a number
 // (0: from the newest).
 func (s *Service) Revisions(ctx context.Context, typeName, ouuid string, before int64, limit int) ([]RevisionInfo, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.View)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.View); err != nil {
 		return nil, err
 	}
 	if err := checkOUUID(ouuid); err != nil {
@@ -89,11 +83,8 @@ func (s *Service) Revisions(ctx context.Context, typeName, ouuid string, before 
 
 // Revision gives one revision with its data.
 func (s *Service) Revision(ctx context.Context, typeName, ouuid string, id int64) (*RevisionInfo, error) {
-	ct, err := s.types.contentType(ctx, typeName)
+	ct, err := s.allowed(ctx, typeName, auth.View)
 	if err != nil {
-		return nil, err
-	}
-	if err := ct.rights.Check(ctx, auth.View); err != nil {
 		return nil, err
 	}
 	if err := checkOUUID(ouuid); err != nil {

@@ -97,6 +97,15 @@ func checkOUUID(ouuid string) error {
 // newOUUID makes a time-ordered UUID: random ones scatter writes over the key.
 func newOUUID() string { return uuid.Must(uuid.NewV7()).String() }
 
+// allowed gives a content type on which the caller holds the right.
+func (s *Service) allowed(ctx context.Context, name string, right auth.Right) (*contentType, error) {
+	ct, err := s.types.contentType(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return ct, ct.rights.Check(ctx, right)
+}
+
 // body checks a document from outside and drops the system fields.
 func (s *Service) body(raw []byte, mayBeEmpty bool) ([]byte, error) {
 	if len(raw) > int(s.cfg.MaxDocument) {
