@@ -75,7 +75,9 @@ func checkName(name string) error {
 		return fmt.Errorf("the name is longer than %d bytes", maxName)
 	case strings.Contains(name, "*"):
 		return errors.New("the name holds a *")
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r) || r == unicode.MaxRune
+	}):
 		return errors.New("the name holds a space or a control character")
 	}
 	return nil
@@ -86,6 +88,16 @@ func checkName(name string) error {
 func Match(pattern, name string) bool {
 	prefix, open := strings.CutSuffix(pattern, "*")
 	return pattern == name || open && strings.HasPrefix(name, prefix)
+}
+
+// bounds gives the first and the last name that a pattern fits, in the order
+// of bytes. checkName keeps the last rune there is out of names.
+func bounds(pattern string) (low, high string) {
+	prefix, open := strings.CutSuffix(pattern, "*")
+	if open {
+		return prefix, prefix + string(unicode.MaxRune)
+	}
+	return pattern, pattern
 }
 
 // checkPattern tells what is wrong with a pattern.

@@ -200,7 +200,7 @@ func TestFanOutFollowsThePatterns(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		b, _ := newBus(d, testkit.NewClock(start).Now)
 		patterns := []string{"content.finalize", "content.finalized", "content.*", "content.published.*", "*", "é*", "content.publié.*", "a_c", "a%", "webhook_test"}
-		names := []string{"content.finalize", "content.finalized", "content.published.live", "content.published.", "content.published", "Content.x", "webhook_test", "été", "éa", "content.publié.préview", "abc", "a"}
+		names := []string{"content.\U0010fffe", "content", "content/", "content.finalize", "content.finalized", "content.published.live", "content.published.", "content.published", "Content.x", "webhook_test", "été", "éa", "content.publié.préview", "abc", "a"}
 		var subs []event.Subscription
 		for _, p := range patterns {
 			subs = append(subs, event.Subscription{Name: "of " + p, Patterns: []string{p}, Handle: func(ctx context.Context, _ []event.Event) error { <-ctx.Done(); return ctx.Err() }})
@@ -256,7 +256,7 @@ func TestEmitRefuses(t *testing.T) {
 		if err := b.Emit(t.Context(), event.Event{Type: "a"}); err == nil || !strings.Contains(err.Error(), "outside a transaction") {
 			t.Error(err)
 		}
-		for _, name := range []string{"", "a b", "a\n", "a*", strings.Repeat("a", 513), "a\xff"} {
+		for _, name := range []string{"", "a b", "a\n", "a*", strings.Repeat("a", 513), "a\xff", "a\U0010ffff"} {
 			err := d.InTx(t.Context(), func(ctx context.Context) error { return b.Emit(ctx, event.Event{Type: name}) })
 			if err == nil {
 				t.Errorf("%q was emitted", name)

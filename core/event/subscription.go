@@ -66,13 +66,11 @@ var (
 	// oneAtATime keeps processes that start together from waiting for each
 	// other's rows in a circle; the number is this lock's own.
 	oneAtATime  = db.Dual(`SELECT 1`, `SELECT pg_advisory_xact_lock(4741982360715)`)
-	announceOne = db.SQL(`INSERT INTO event_subscriber (name, pattern, heartbeat_at) VALUES (?, ?, ?)
+	announceOne = db.SQL(`INSERT INTO event_subscriber (name, pattern, low, high, heartbeat_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (name, pattern) DO UPDATE SET heartbeat_at = ?`)
 	retireOld    = db.SQL(`DELETE FROM event_subscriber WHERE name = ? AND heartbeat_at < ?`)
 	silenceOther = db.SQL(`UPDATE event_subscriber SET heartbeat_at = 0 WHERE heartbeat_at < ?`)
-	isWanted     = db.Dual(
-		`SELECT 1 FROM event_subscriber WHERE name = ?1 AND (pattern = ?2 OR pattern = substr(?2, 1, length(pattern) - 1) || '*') LIMIT 1`,
-		`SELECT 1 FROM event_subscriber WHERE name = $1 AND (pattern = $2::text OR pattern = substr($2::text, 1, length(pattern) - 1) || '*') LIMIT 1`)
+	isWanted     = db.SQL(`SELECT 1 FROM event_subscriber WHERE name = ? AND low <= ? AND high >= ? LIMIT 1`)
 )
 
 // announce says which subscribers this process serves. On SQLite there is no
@@ -93,7 +91,8 @@ func (b *Bus) announce(ctx context.Context, start bool) error {
 				continue
 			}
 			for _, p := range s.Patterns {
-				if err := b.db.Queue(ctx, announceOne, s.Name, p, db.Micros(now), db.Micros(now)); err != nil {
+				low, high := bounds(p)
+				if err := b.db.Queue(ctx, announceOne, s.Name, p, low, high, db.Micros(now), db.Micros(now)); err != nil {
 					return err
 				}
 			}

@@ -11,9 +11,12 @@ CREATE TABLE event (
 	request_id text NOT NULL
 );
 --bun:split
+-- low and high: the first and the last name of a type that the pattern fits.
 CREATE TABLE event_subscriber (
 	name         text NOT NULL,
 	pattern      text NOT NULL,
+	low          text COLLATE "C" NOT NULL,
+	high         text COLLATE "C" NOT NULL,
 	heartbeat_at bigint NOT NULL,
 	PRIMARY KEY (name, pattern)
 ) WITH (fillfactor = 50);

@@ -9,9 +9,12 @@ CREATE TABLE event (
 	request_id TEXT NOT NULL
 );
 --bun:split
+-- low and high: the first and the last name of a type that the pattern fits.
 CREATE TABLE event_subscriber (
 	name         TEXT NOT NULL,
 	pattern      TEXT NOT NULL,
+	low          TEXT NOT NULL,
+	high         TEXT NOT NULL,
 	heartbeat_at INTEGER NOT NULL,
 	PRIMARY KEY (name, pattern)
 ) WITHOUT ROWID;
