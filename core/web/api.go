@@ -36,7 +36,8 @@ func newAPI(version string, adapter huma.Adapter) huma.API {
 	c := huma.DefaultConfig("Quoin", version)
 	c.Info.Description = "Every path below /api can also be written with /json. HEAD answers wherever GET does."
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
-	c.CreateHooks = nil // no $schema links in answers
+	c.CreateHooks = nil                         // no $schema links in answers
+	c.AllowAdditionalPropertiesByDefault = true // clients of old send members that nobody reads
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"token":  {Type: "apiKey", In: "header", Name: "X-Auth-Token"},
 		"bearer": {Type: "http", Scheme: "bearer"},
