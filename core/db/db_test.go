@@ -103,6 +103,29 @@ func TestTransactionKeepsAllOrNothing(t *testing.T) {
 	})
 }
 
+func TestATransactionWithAFailedStatementIsNotCommitted(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		err := d.InTx(ctx, func(ctx context.Context) error {
+			var id int64
+			if err := d.Row(ctx, insertNote, "first", "x", false).Scan(&id); err != nil {
+				return err
+			}
+			if err := d.Row(ctx, insertNote, "first", "x", false).Scan(&id); !db.IsUnique(err) {
+				t.Errorf("the second insert gives %v", err)
+			}
+			return nil // as if nothing had happened
+		})
+		if err == nil {
+			t.Error("it was committed")
+		}
+		var n int
+		if err := d.Row(ctx, countNotes).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d notes, %v", n, err)
+		}
+	})
+}
+
 func TestErrorsOfQueuedStatementsSurface(t *testing.T) {
 	each(t, func(t *testing.T, d *db.DB) {
 		ctx := t.Context()

@@ -20,7 +20,21 @@ func SQL(text string) *Statement { return Dual(text, text) }
 // Dual makes a statement whose text differs between the engines. Only core
 // packages may need it.
 func Dual(sqlite, postgres string) *Statement {
-	return &Statement{sqlite: sqlite, postgres: numbered(postgres), writes: !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(sqlite)), "SELECT")}
+	return &Statement{sqlite: orFail(sqlite), postgres: numbered(postgres), writes: !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(sqlite)), "SELECT")}
+}
+
+// orFail spares SQLite a copy of every page that a statement touches: it needs
+// them to undo a statement that fails half way. Ours need not be undone alone,
+// because a transaction with a failed statement is never committed.
+func orFail(text string) string {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, "INSERT INTO "); ok {
+		return "INSERT OR FAIL INTO " + rest
+	}
+	if rest, ok := strings.CutPrefix(text, "UPDATE "); ok && !strings.HasPrefix(rest, "OR ") {
+		return "UPDATE OR FAIL " + rest
+	}
+	return text
 }
 
 // numbered turns ? into $1, $2 … outside quotes.

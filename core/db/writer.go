@@ -30,11 +30,13 @@ type writer struct {
 	pool  *sql.DB
 	conn  bun.Conn
 	stmts map[*Statement]*sql.Stmt
-	wrote bool // since it was last set to false; only the writer's goroutine looks
-	jobs  chan *job
-	quit  chan struct{}
-	gone  chan struct{}
-	once  sync.Once
+	// Of the transaction that runs; only the writer's goroutine looks.
+	wrote  bool
+	broken error // the first error of a statement that writes
+	jobs   chan *job
+	quit   chan struct{}
+	gone   chan struct{}
+	once   sync.Once
 }
 
 type job struct {
@@ -173,9 +175,18 @@ func (w *writer) bold(j *job) bool {
 	if j.err = j.ctx.Err(); j.err != nil {
 		return true
 	}
-	w.wrote = false
-	j.err = protect(j.ctx, j.fn)
+	w.call(j)
 	return j.err == nil || !w.wrote
+}
+
+// call runs the function of a transaction. As on PostgreSQL, one in which a
+// statement failed cannot succeed.
+func (w *writer) call(j *job) {
+	w.wrote, w.broken = false, nil
+	j.err = protect(j.ctx, j.fn)
+	if j.err == nil && w.broken != nil {
+		j.err = fmt.Errorf("db: a statement of the transaction has failed: %w", w.broken)
+	}
 }
 
 // again rolls the group back and runs it anew, each in a savepoint.
@@ -201,7 +212,7 @@ func (w *writer) one(ctx context.Context, j *job) {
 	if j.err = w.control(ctx, savepoint); j.err != nil {
 		return
 	}
-	if j.err = protect(j.ctx, j.fn); j.err != nil {
+	if w.call(j); j.err != nil {
 		j.err = and(j.err, w.control(ctx, rollbackTo))
 	}
 	j.err = and(j.err, w.control(ctx, release))
@@ -260,10 +271,18 @@ func (w *writer) exec(_ context.Context, s *Statement, args []any) (int64, error
 		return 0, err
 	}
 	res, err := st.ExecContext(context.Background(), args...)
-	if err != nil {
+	if w.note(s, err) != nil {
 		return 0, err
 	}
 	return res.RowsAffected()
+}
+
+// note remembers the error of a statement that writes, and gives it back.
+func (w *writer) note(s *Statement, err error) error {
+	if err != nil && s.writes && w.broken == nil && !errors.Is(err, ErrNotFound) {
+		w.broken = err
+	}
+	return err
 }
 
 func (w *writer) queue(ctx context.Context, s *Statement, args []any) error {
@@ -277,10 +296,10 @@ func (w *writer) query(ctx context.Context, s *Statement, args []any) (Rows, err
 		return nil, err
 	}
 	rows, err := st.QueryContext(context.Background(), args...) //nolint:rowserrcheck // the caller asks liteRows
-	if err != nil {
+	if w.note(s, err) != nil {
 		return nil, err
 	}
-	return liteRows{rows, context.WithoutCancel(ctx)}, nil
+	return writerRows{liteRows{rows, context.WithoutCancel(ctx)}, w, s}, nil
 }
 
 func (w *writer) row(_ context.Context, s *Statement, args []any) Row {
@@ -288,8 +307,25 @@ func (w *writer) row(_ context.Context, s *Statement, args []any) Row {
 	if err != nil {
 		return failedRow{err}
 	}
-	return liteRow{st.QueryRowContext(context.Background(), args...)}
+	return writerRow{liteRow{st.QueryRowContext(context.Background(), args...)}, w, s}
 }
+
+// writerRows and writerRow note the errors that come with the answers.
+type writerRows struct {
+	liteRows
+	w *writer
+	s *Statement
+}
+
+func (r writerRows) Err() error { return r.w.note(r.s, r.liteRows.Err()) }
+
+type writerRow struct {
+	liteRow
+	w *writer
+	s *Statement
+}
+
+func (r writerRow) Scan(dest ...any) error { return r.w.note(r.s, r.liteRow.Scan(dest...)) }
 
 func (w *writer) each(ctx context.Context, s *Statement, args [][]any, fn func(int, Rows) error) error {
 	return eachOneByOne(ctx, w, s, args, fn)

@@ -13,14 +13,10 @@ import (
 // A subscriber is in the table once for each pattern, and gets one delivery
 // however many of them fit: GROUP BY follows the primary key, where DISTINCT
 // makes a temporary table for each event.
-//
-// OR FAIL spares SQLite a copy of each page that a statement touches, which was
-// a third of the time of Emit; after an error the transaction is rolled back
-// anyway. A call of a function would bring the copies back.
 var (
-	insertEvent = db.Dual(`INSERT OR FAIL INTO event (type, subject, data, at, actor, request_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, "")
+	insertEvent = db.Dual(`INSERT INTO event (type, subject, data, at, actor, request_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, "")
 
-	insertDeliveries = db.Dual(`INSERT OR FAIL INTO event_delivery (event_id, queue, due_at, attempt, created_at)
+	insertDeliveries = db.Dual(`INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at)
 		SELECT ?1, name, ?2, 0, ?2 FROM event_subscriber
 		WHERE heartbeat_at > ?4 AND low <= ?3 AND high >= ?3
 		GROUP BY name`, "")

@@ -81,11 +81,9 @@ func New(d *db.DB, t Table) (*Claimer, error) {
 const fence = ` WHERE id = ? AND owner = ? AND attempt = ? RETURNING id`
 
 // The rows due longest go first. On SQLite the one writer makes the statement
-// exclusive; on PostgreSQL claimers step over each other's rows. OR FAIL spares
-// SQLite a copy of each page that the statement touches; what it may have
-// changed before an error goes with the transaction.
+// exclusive; on PostgreSQL claimers step over each other's rows.
 const (
-	claimSQLite = `UPDATE OR FAIL {table} SET due_at = ?1, owner = ?2, attempt = attempt + 1
+	claimSQLite = `UPDATE {table} SET due_at = ?1, owner = ?2, attempt = attempt + 1
 		WHERE id IN (SELECT id FROM {table} WHERE queue = ?3 AND due_at <= ?4 AND buried_at IS NULL ORDER BY due_at, id LIMIT ?5)
 		RETURNING id, attempt, created_at`
 	claimPostgres = `WITH due AS (SELECT id FROM {table} WHERE queue = $3 AND due_at <= $4 AND buried_at IS NULL
