@@ -56,6 +56,24 @@ type Match struct {
 	MinShould *Minimum
 	Analyzer  string // name; empty means the search analyzer of the field
 	ZeroAll   bool   // match everything if no token is left
+	// LastPrefix lets the last token stand for all terms that start with it
+	// (match_bool_prefix).
+	LastPrefix bool
+}
+
+// MatchPhrase matches texts that hold the tokens of Text in their order. Slop
+// is how far they may be moved in all. With Prefix the last token stands for
+// the first MaxExpansions terms that start with it. In fields that are not
+// text it matches the value.
+type MatchPhrase struct {
+	Clause
+	Field         string
+	Text          Value
+	Slop          int
+	Analyzer      string
+	ZeroAll       bool
+	Prefix        bool
+	MaxExpansions int
 }
 
 // WeightedField is a field, or a pattern of fields with *, with its boost.
@@ -64,18 +82,35 @@ type WeightedField struct {
 	Boost float64
 }
 
-// MultiMatch is a Match on several fields: the best of them, or with
-// MostFields their sum. Fields empty means all fields.
+// MultiType says how a MultiMatch combines its fields.
+type MultiType string
+
+// The types of a multi_match. The phrase types are the best MatchPhrase,
+// BoolPrefix is the sum of Match with LastPrefix, CrossFields looks for each
+// word in any of the fields that share an analyzer.
+const (
+	BestFields   MultiType = "best_fields"
+	MostFields   MultiType = "most_fields"
+	CrossFields  MultiType = "cross_fields"
+	Phrase       MultiType = "phrase"
+	PhrasePrefix MultiType = "phrase_prefix"
+	BoolPrefix   MultiType = "bool_prefix"
+)
+
+// MultiMatch is a Match or MatchPhrase on several fields: the best of them or
+// their sum, by Type. Fields empty means all fields.
 type MultiMatch struct {
 	Clause
 	Text       Value
 	Fields     []WeightedField
-	MostFields bool
+	Type       MultiType
 	And        bool
 	MinShould  *Minimum
 	Analyzer   string
 	ZeroAll    bool
 	TieBreaker float64
+	// Slop and MaxExpansions are for the phrase types.
+	Slop, MaxExpansions int
 }
 
 // Range matches values between bounds, each nil if open. Format and TimeZone

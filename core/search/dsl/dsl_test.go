@@ -102,7 +102,7 @@ var refusals = []struct{ in, path, word string }{
 	{`{"query":{"match":{"a":{"query":"x","fuzziness":"AUTO"}}}}`, "query.match.a.fuzziness", "fuzziness"},
 	{`{"query":{"match":{"a":{"query":"x","operator":"xor"}}}}`, "query.match.a.operator", "operator"},
 	{`{"query":{"match":{"a":{"query":"x","minimum_should_match":"x"}}}}`, "query.match.a.minimum_should_match", "minimum"},
-	{`{"query":{"multi_match":{"query":"x","type":"cross_fields"}}}`, "query.multi_match.type", "cross_fields"},
+	{`{"query":{"multi_match":{"query":"x","type":"odd_fields"}}}`, "query.multi_match.type", "odd_fields"},
 	{`{"query":{"range":{"a":{"gte":1,"boost":-1}}}}`, "query.range.a.boost", "boost"},
 	{`{"query":{"range":{"a":{"gte":"x","format":"yyyy"}}}}`, "query.range.a", "yyyy"},
 	{`{"query":{"range":{"a":{"gte":"1","format":"QQ"}}}}`, "query.range.a.format", "QQ"},

@@ -58,6 +58,10 @@ func (p *parser) clause(name string, o *object) (search.Query, error) {
 		return p.terms(o)
 	case "match":
 		return p.match(o)
+	case "match_phrase", "match_phrase_prefix":
+		return p.matchPhrase(name, o)
+	case "match_bool_prefix":
+		return p.matchBoolPrefix(o)
 	case "multi_match":
 		return p.multiMatch(o)
 	case "range":

@@ -1,6 +1,7 @@
 package dsl
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,11 +40,9 @@ func textParams(o *object) (and bool, m *search.Minimum, analyzer string, zeroAl
 	if analyzer, err = o.text("analyzer", ""); err != nil {
 		return
 	}
-	zero, err := o.text("zero_terms_query", "none")
-	if err == nil && zero != "none" && zero != "all" {
-		err = o.get("zero_terms_query").bad("zero_terms_query must be none or all")
+	if zeroAll, err = zeroTerms(o); err != nil {
+		return
 	}
-	zeroAll = zero == "all"
 	// Both are about errors and phrases that do not arise here.
 	o.get("lenient")
 	o.get("auto_generate_synonyms_phrase_query")
@@ -72,10 +71,12 @@ func (p *parser) multiMatch(o *object) (search.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind != "best_fields" && kind != "most_fields" {
+	if q.Type = search.MultiType(kind); !slices.Contains(multiTypes, q.Type) {
 		return nil, o.get("type").bad("multi_match does not support the type %q", kind)
 	}
-	q.MostFields = kind == "most_fields"
+	if q.Slop, q.MaxExpansions, err = phraseParams(o); err != nil {
+		return nil, err
+	}
 	if q.TieBreaker, err = o.float("tie_breaker", 0); err != nil {
 		return nil, err
 	}

@@ -113,6 +113,14 @@ func (c *column[T]) get(object uint32) []T {
 	return nil
 }
 
+// find gives the row of an object.
+func (c *column[T]) find(object uint32) (row int, ok bool) {
+	if c.objs == nil {
+		return int(object), int(object) < c.rows
+	}
+	return slices.BinarySearch(c.objs, object)
+}
+
 // renumber gives the column with new numbers, without the objects that have
 // none.
 func (c *column[T]) renumber(to []uint32, value func(T) T) column[T] {

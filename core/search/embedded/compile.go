@@ -27,6 +27,8 @@ func (v *view) compile(q search.Query, sp *space) (op, error) {
 		return v.terms(q, sp)
 	case *search.Match:
 		return v.matchClause(q, sp)
+	case *search.MatchPhrase:
+		return v.matchPhrase(q, sp)
 	case *search.MultiMatch:
 		return v.multiMatch(q, sp)
 	case *search.Range:

@@ -19,6 +19,7 @@ type family struct {
 	// Of text: how many tokens each object has, and their sum and the number
 	// of objects, both without deleted ones.
 	length column[uint32]
+	words  sequence // of the rows of length
 	tokens int64
 	holds  int64
 
@@ -48,6 +49,8 @@ func (f *family) addKeyword(object uint32, term []byte) {
 // addText adds the tokens of one text of an object.
 func (f *family) addText(object uint32, b *analysis.Buffer, tokens []analysis.Token) {
 	n, last := uint32(0), ^uint32(0)
+	row := f.length.lastRow(object)
+	base := f.words.open(row == nil)
 	for _, t := range tokens {
 		term := b.Term(t)
 		if len(term) > maxTerm {
@@ -59,13 +62,14 @@ func (f *family) addText(object uint32, b *analysis.Buffer, tokens []analysis.To
 			f.ords.add(object, ord)
 		}
 		p.add(object)
+		f.words.add(ord, base+int(t.Pos))
 		if t.Pos != last { // synonyms at the same place count once
 			n++
 			last = t.Pos
 		}
 	}
 	f.has.Add(object)
-	if row := f.length.lastRow(object); row != nil {
+	if row != nil {
 		row[0] += n
 	} else {
 		f.length.add(object, n)
@@ -127,6 +131,7 @@ func (f *family) renumber(to []uint32) *family {
 		fill(out.has, &out.ords)
 		return out
 	}
+	f.words.renumber(&out.words, &f.length, to, ords)
 	out.length = f.length.renumber(to, func(n uint32) uint32 {
 		out.tokens += int64(n)
 		out.holds++

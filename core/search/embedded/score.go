@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"iter"
 	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -22,7 +23,11 @@ type term struct {
 	p     *posting
 	text  string
 	boost float32
+	df    int64 // of several terms together, if they share it; else 0
 }
+
+// idf is the weight of a term that df of n objects hold.
+func idf(n, df float64) float64 { return math.Log(1 + math.Max(n-df+0.5, 0)/(df+0.5)) }
 
 type statsKey struct {
 	space, path string
@@ -42,8 +47,10 @@ func (o *term) match() *roaring.Bitmap { return o.p.bitmap() }
 func (o *term) score(acc []float32, factor float32, _ bool) {
 	s := o.v.run.statsOf(o.f.field, o.text)
 	n, df := float64(s.objects), float64(s.df)
-	idf := math.Log(1 + (n-df+0.5)/(df+0.5))
-	w := float64(factor*o.boost) * idf * (k1 + 1)
+	if o.df > 0 {
+		df = float64(o.df)
+	}
+	w := float64(factor*o.boost) * idf(n, df) * (k1 + 1)
 	if o.f.field.Family == mapping.Keyword {
 		once := float32(w / (1 + k1))
 		o.p.each(func(object, _ uint32) { acc[object] += once })
@@ -64,24 +71,33 @@ func (r *run) statsOf(f *mapping.Field, text string) *termStats {
 		return s
 	}
 	s := &termStats{}
-	for _, v := range r.views {
-		for _, sp := range v.seg.spaces {
-			if sp == nil || sp.of.Path != f.Space.Path {
-				continue
-			}
-			for _, fam := range v.seg.byPath[pathKey{sp.of.ID, f.Path}] {
-				if fam.field.Family != f.Family {
-					continue
-				}
-				fam.count(s, sp, text)
-			}
-		}
+	for fam, sp := range r.alike(f) {
+		fam.count(s, sp, text)
 	}
 	if r.stats == nil {
 		r.stats = map[statsKey]*termStats{}
 	}
 	r.stats[key] = s
 	return s
+}
+
+// alike gives the families of all segments that share a field's statistics,
+// with their spaces.
+func (r *run) alike(f *mapping.Field) iter.Seq2[*family, *space] {
+	return func(yield func(*family, *space) bool) {
+		for _, v := range r.views {
+			for _, sp := range v.seg.spaces {
+				if sp == nil || sp.of.Path != f.Space.Path {
+					continue
+				}
+				for _, fam := range v.seg.byPath[pathKey{sp.of.ID, f.Path}] {
+					if fam.field.Family == f.Family && !yield(fam, sp) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 func (f *family) count(s *termStats, sp *space, text string) {

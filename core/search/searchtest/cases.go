@@ -3,6 +3,7 @@ package searchtest
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func cases(t *testing.T, factory Factory) {
 	b.index("one", caseSettings(), caseDocs...)
 	b.apply("one", [2]string{"page:gone", `{"title":"fox","tag":"red"}`}, [2]string{"page:a", `{"title":"replaced"}`})
 	b.apply("one", [2]string{"page:gone", ""}, caseDocs[0], [2]string{"page:never", ""})
-	for _, c := range hitCases {
+	for _, c := range slices.Concat(hitCases, phraseCases) {
 		out, err := b.search(target("one"), `{"size":100,"sort":["_contenttype","_id"],"query":`+c.query+`}`)
 		if err != nil {
 			t.Errorf("%s: %v", c.query, err)
@@ -111,8 +112,11 @@ func compareJSON(t *testing.T, what string, got any, want string) {
 	}
 }
 
+// hitCase is a query and its hits.
+type hitCase struct{ query, want string }
+
 // hitCases give the hits of queries, by type and ouuid. Notes come first.
-var hitCases = []struct{ query, want string }{
+var hitCases = []hitCase{
 	{`null`, "na nd pa pb pc"},
 	{`{"match_all":[]}`, "na nd pa pb pc"},
 	{`{"match_none":{}}`, ""},

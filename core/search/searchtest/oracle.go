@@ -27,6 +27,7 @@ type obj struct {
 // vals are the values of an object under one path, by how they are kept.
 type vals struct {
 	tokens []string // of text
+	places []int    // positions of the tokens
 	isText bool
 	words  []string // keywords
 	nums   []float64
@@ -158,8 +159,14 @@ func (o *obj) scalar(path string, kind search.Kind, v any) {
 }
 
 func (s *vals) text(t string) {
+	at := 0
+	if n := len(s.places); n > 0 {
+		at = s.places[n-1] + 101
+	}
 	s.isText = true
-	s.tokens = append(s.tokens, strings.Fields(strings.ToLower(t))...)
+	for i, word := range strings.Fields(strings.ToLower(t)) {
+		s.tokens, s.places = append(s.tokens, word), append(s.places, at+i)
+	}
 }
 
 func (s *vals) word(w string) {

@@ -93,6 +93,11 @@ func (w *world) eval(q map[string]any, o *obj) (bool, float64) {
 		return w.term(o, field, params["value"], boostOf(params))
 	case "match":
 		return w.match(o, field, params)
+	case "match_phrase", "match_phrase_prefix":
+		return w.phrase(o, field, params, name == "match_phrase_prefix")
+	case "match_bool_prefix":
+		params["prefix"] = true
+		return w.match(o, field, params)
 	case "range":
 		return inRange(o.at(field), params), boostOf(params)
 	case "prefix":
@@ -198,9 +203,9 @@ func (w *world) nested(body map[string]any, o *obj) (bool, float64) {
 	return true, sum / float64(len(scores))
 }
 
-// bm25 scores a token of a text, or a keyword, of an object.
-func (w *world) bm25(o *obj, field, term string, text bool) float64 {
-	n, df, length := 0.0, 0.0, 0.0
+// stats gives how many objects have the field, how many of them the term, and
+// the sum of the lengths of its texts.
+func (w *world) stats(o *obj, field, term string, text bool) (n, df, length float64) {
 	for _, other := range w.objects(o.path) {
 		s := other.at(field)
 		switch {
@@ -217,18 +222,33 @@ func (w *world) bm25(o *obj, field, term string, text bool) float64 {
 			}
 		}
 	}
-	idf := math.Log(1 + (n-df+0.5)/(df+0.5))
+	return n, df, length
+}
+
+func idf(n, df float64) float64 { return math.Log(1 + math.Max(0, n-df+0.5)/(df+0.5)) }
+
+// bm25 scores a token of a text, or a keyword, of an object.
+func (w *world) bm25(o *obj, field, term string, text bool) float64 {
+	n, df, length := w.stats(o, field, term, text)
 	if !text {
-		return idf
+		return idf(n, df)
 	}
-	tf := 0.0
-	for _, t := range o.at(field).tokens {
+	return w.freqScore(o, field, count(o.at(field).tokens, term), idf(n, df), length/n)
+}
+
+func count(list []string, term string) float64 {
+	n := 0.0
+	for _, t := range list {
 		if t == term {
-			tf++
+			n++
 		}
 	}
-	norm := 1.2 * (0.25 + 0.75*float64(len(o.at(field).tokens))/(length/n))
-	return 2.2 * idf * tf / (tf + norm)
+	return n
+}
+
+func (w *world) freqScore(o *obj, field string, tf, weight, average float64) float64 {
+	norm := 1.2 * (0.25 + 0.75*float64(len(o.at(field).tokens))/average)
+	return 2.2 * weight * tf / (tf + norm)
 }
 
 func (w *world) term(o *obj, field string, v any, boost float64) (bool, float64) {
@@ -265,7 +285,14 @@ func (w *world) match(o *obj, field string, params map[string]any) (bool, float6
 	if s.isText {
 		terms := strings.Fields(strings.ToLower(textOf(params["query"])))
 		matched, sum := 0, 0.0
-		for _, t := range terms {
+		for i, t := range terms {
+			if params["prefix"] == true && i == len(terms)-1 {
+				if slices.ContainsFunc(s.tokens, func(have string) bool { return strings.HasPrefix(have, t) }) {
+					matched++
+					sum++
+				}
+				continue
+			}
 			if slices.Contains(s.tokens, t) {
 				matched++
 				sum += w.bm25(o, field, t, true)
@@ -288,27 +315,6 @@ func (w *world) match(o *obj, field string, params map[string]any) (bool, float6
 		score += w.others(o, field, params["query"])
 	}
 	return hit, score * boost
-}
-
-func (w *world) multiMatch(body map[string]any, o *obj) (bool, float64) {
-	hit, best, sum := false, 0.0, 0.0
-	for _, f := range body["fields"].([]any) {
-		name, boost, _ := strings.Cut(f.(string), "^")
-		params := map[string]any{"query": body["query"], "operator": body["operator"]}
-		if boost != "" {
-			params["boost"] = numOf(boost)
-		}
-		if ok, s := w.match(o, name, params); ok {
-			hit = true
-			best = math.Max(best, s)
-			sum += s
-		}
-	}
-	tie, _ := body["tie_breaker"].(float64)
-	if body["type"] == "most_fields" {
-		tie = 1
-	}
-	return hit, (best + tie*(sum-best)) * boostOf(body)
 }
 
 func inRange(s *vals, p map[string]any) bool {

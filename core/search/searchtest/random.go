@@ -110,7 +110,7 @@ func (g gen) query(space string, depth int) jm {
 	f := g.field(space)
 	v := g.value(f)
 	boost := []any{1.0, 2.0, 0.5}[g.IntN(3)]
-	switch g.IntN(12) {
+	switch g.IntN(14) {
 	case 0:
 		return jm{"match_all": jm{}}
 	case 1:
@@ -132,16 +132,33 @@ func (g gen) query(space string, depth int) jm {
 		if space == "" && g.IntN(2) == 0 {
 			return jm{"ids": jm{"values": []any{g.value("_id"), g.value("_id")}}}
 		}
-		m := jm{"query": textOf(v), "fields": []any{f, g.field(space) + "^2"}, "type": []string{"best_fields", "most_fields"}[g.IntN(2)]}
+		m := jm{"query": textOf(v) + []string{"", " " + g.word()}[g.IntN(2)], "fields": []any{f, g.field(space) + "^2"},
+			"type": []string{"best_fields", "most_fields", "phrase", "phrase_prefix", "bool_prefix", "cross_fields"}[g.IntN(6)]}
 		if g.IntN(2) == 0 {
 			m["tie_breaker"] = 0.3
 		}
 		return jm{"multi_match": m}
+	case 10, 11:
+		return g.phrase(f, v, boost)
 	}
 	if g.IntN(2) == 0 {
 		return jm{"term": jm{f: v}}
 	}
 	return jm{"term": jm{f: jm{"value": v, "boost": boost}}}
+}
+
+func (g gen) phrase(f string, v, boost any) jm {
+	text := g.word() + " " + g.word() + []string{"", " " + g.word(), ""}[g.IntN(3)]
+	if g.IntN(4) == 0 {
+		text = textOf(v)
+	}
+	switch g.IntN(3) {
+	case 0:
+		return jm{"match_bool_prefix": jm{f: jm{"query": text[:len(text)-1], "boost": boost}}}
+	case 1:
+		return jm{"match_phrase_prefix": jm{f: jm{"query": text[:len(text)-1], "slop": float64(g.IntN(3)), "boost": boost}}}
+	}
+	return jm{"match_phrase": jm{f: jm{"query": text, "slop": float64(g.IntN(5)), "boost": boost}}}
 }
 
 func (g gen) compound(space string, depth int) jm {

@@ -1,0 +1,183 @@
+package searchtest
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+func (w *world) multiMatch(body map[string]any, o *obj) (bool, float64) {
+	hit, best, sum := false, 0.0, 0.0
+	take := func(ok bool, s float64) {
+		if ok {
+			hit = true
+			best = math.Max(best, s)
+			sum += s
+		}
+	}
+	tie, _ := body["tie_breaker"].(float64)
+	if body["type"] == "cross_fields" {
+		w.cross(body, o, tie, take)
+		return hit, (best + tie*(sum-best)) * boostOf(body)
+	}
+	for _, f := range body["fields"].([]any) {
+		name, boost, _ := strings.Cut(f.(string), "^")
+		params := map[string]any{"query": body["query"], "operator": body["operator"], "slop": body["slop"], "prefix": body["type"] == "bool_prefix"}
+		if boost != "" {
+			params["boost"] = numOf(boost)
+		}
+		switch body["type"] {
+		case "phrase", "phrase_prefix":
+			take(w.phrase(o, name, params, body["type"] == "phrase_prefix"))
+		default:
+			take(w.match(o, name, params))
+		}
+	}
+	if body["type"] == "most_fields" || body["type"] == "bool_prefix" {
+		tie = 1
+	}
+	return hit, (best + tie*(sum-best)) * boostOf(body)
+}
+
+// cross looks for every word in any of the text fields.
+func (w *world) cross(body map[string]any, o *obj, tie float64, take func(bool, float64)) {
+	type field struct {
+		name  string
+		boost float64
+	}
+	var texts []field
+	for _, f := range body["fields"].([]any) {
+		name, factor, _ := strings.Cut(f.(string), "^")
+		boost := 1.0
+		if factor != "" {
+			boost = numOf(factor)
+		}
+		s := *o.at(name)
+		s.tokens = nil
+		if s.exact(body["query"]) {
+			take(true, boost*w.others(o, name, body["query"]))
+		}
+		if slices.ContainsFunc(w.objects(o.path), func(other *obj) bool { return other.at(name).isText }) {
+			texts = append(texts, field{name, boost})
+		}
+	}
+	words := strings.Fields(strings.ToLower(textOf(body["query"])))
+	matched, total := 0, 0.0
+	for _, word := range words {
+		df := 0.0
+		for _, f := range texts {
+			_, n, _ := w.stats(o, f.name, word, true)
+			df = math.Max(df, n)
+		}
+		best, sum, found := 0.0, 0.0, false
+		for _, f := range texts {
+			tf := count(o.at(f.name).tokens, word)
+			if tf == 0 {
+				continue
+			}
+			n, _, length := w.stats(o, f.name, word, true)
+			s := f.boost * w.freqScore(o, f.name, tf, idf(n, df), length/n)
+			best, sum, found = math.Max(best, s), sum+s, true
+		}
+		if found {
+			matched++
+			total += best + tie*(sum-best)
+		}
+	}
+	need := 1
+	if body["operator"] == "and" {
+		need = len(words)
+	}
+	take(matched > 0 && matched >= need, total)
+}
+
+// phrase looks for words side by side, or no further apart than slop.
+func (w *world) phrase(o *obj, field string, params map[string]any, prefix bool) (bool, float64) {
+	s, boost := *o.at(field), boostOf(params)
+	slop, _ := params["slop"].(float64)
+	hit, score := false, 0.0
+	if s.isText {
+		words := w.alternatives(o, field, strings.Fields(strings.ToLower(textOf(params["query"]))), prefix)
+		if len(words) == 1 {
+			for _, t := range words[0] {
+				if slices.Contains(s.tokens, t) {
+					hit = true
+					score += w.bm25(o, field, t, true)
+				}
+			}
+		} else if freq := windows(&s, words, int(slop)); freq > 0 {
+			hit = true
+			sum, average := 0.0, 1.0
+			for _, list := range words {
+				for _, t := range list {
+					n, df, length := w.stats(o, field, t, true)
+					sum, average = sum+idf(n, df), length/n
+				}
+			}
+			score = w.freqScore(o, field, freq, sum, average)
+		}
+	}
+	s.tokens = nil
+	if s.exact(params["query"]) {
+		hit = true
+		score += w.others(o, field, params["query"])
+	}
+	return hit, score * boost
+}
+
+// alternatives gives the terms that each word stands for.
+func (w *world) alternatives(o *obj, field string, words []string, prefix bool) [][]string {
+	out := make([][]string, len(words))
+	for i, word := range words {
+		out[i] = []string{word}
+		if !prefix || i < len(words)-1 {
+			continue
+		}
+		out[i] = nil
+		for _, other := range w.objects(o.path) {
+			for _, t := range other.at(field).tokens {
+				if strings.HasPrefix(t, word) && !slices.Contains(out[i], t) {
+					out[i] = append(out[i], t)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// windows adds up 1/(1+width) over the windows that hold every word, of those
+// that end at the same place the narrowest. Each word has a place of its own.
+func windows(s *vals, words [][]string, slop int) float64 {
+	freq, lastEnd := 0.0, math.MaxInt
+	for start := slices.Max(append(s.places, 0)); start >= -len(words); start-- {
+		taken := map[int]bool{}
+		end, starts := start, false
+		for i, list := range words {
+			at := -1
+			for k, t := range s.tokens {
+				if slices.Contains(list, t) && s.places[k]-i >= start && !taken[s.places[k]] {
+					at = s.places[k]
+					break
+				}
+			}
+			if at < 0 {
+				end = math.MaxInt
+				break
+			}
+			taken[at] = true
+			end = max(end, at-i)
+			starts = starts || at-i == start
+		}
+		if end == math.MaxInt || end >= lastEnd {
+			continue
+		}
+		if !starts {
+			continue
+		}
+		lastEnd = end
+		if end-start <= slop {
+			freq += 1 / float64(1+end-start)
+		}
+	}
+	return freq
+}
