@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -55,6 +56,8 @@ type DB struct {
 	dialect Dialect
 	backend backend
 	bun     *bun.DB
+
+	sequences sync.Map // *Sequence → *ids
 }
 
 // backend is what differs between the engines: how a prepared statement is

@@ -10,9 +10,9 @@ import (
 )
 
 // pgTx is a transaction on one connection. BEGIN and the queued statements
-// travel with the next statement that needs an answer, or with COMMIT: a
-// transaction of an insert with an answer and five queued ones costs two round
-// trips.
+// travel with the next statement that needs an answer, or with COMMIT. When no
+// statement needs one, they all travel at once and need neither: what is sent
+// up to one Sync is a transaction by itself (PostgreSQL's protocol, 55.2.4).
 type pgTx struct {
 	conn   *pgx.Conn
 	handle bun.Conn
@@ -43,12 +43,18 @@ func (p *postgres) inTx(ctx context.Context, fn func(context.Context) error) err
 	return nil
 }
 
-// begin puts BEGIN in front of the first statement.
+// begin puts BEGIN in front of what is sent first.
 func (t *pgTx) begin() {
-	if !t.begun {
-		t.begun = true
-		t.queued.Queue("BEGIN")
+	if t.begun {
+		return
 	}
+	t.begun = true
+	first := &pgx.Batch{}
+	first.Queue("BEGIN")
+	for _, q := range t.queued.QueuedQueries {
+		first.Queue(q.SQL, q.Arguments...)
+	}
+	t.queued = first
 }
 
 // send ships what is queued and one statement more, and leaves the answers of
@@ -112,7 +118,6 @@ func (t *pgTx) exec(ctx context.Context, s *Statement, args []any) (int64, error
 }
 
 func (t *pgTx) queue(_ context.Context, s *Statement, args []any) error {
-	t.begin()
 	t.queued.Queue(s.postgres, args...)
 	return nil
 }
@@ -138,10 +143,10 @@ func (t *pgTx) bun(ctx context.Context) (bun.IDB, error) {
 // commit makes the transaction durable. PostgreSQL answers COMMIT of a failed
 // transaction with ROLLBACK and no error, so the tag is looked at.
 func (t *pgTx) commit(ctx context.Context) error {
-	if !t.begun {
-		return nil
-	}
 	ctx = context.WithoutCancel(ctx) // the caller must know whether it happened
+	if !t.begun {
+		return t.atOnce(ctx)
+	}
 	res, err := t.send(ctx, "COMMIT", nil)
 	if err != nil {
 		return errors.Join(err, t.rollback(ctx))
@@ -154,6 +159,14 @@ func (t *pgTx) commit(ctx context.Context) error {
 		return fmt.Errorf("commit: the transaction was rolled back")
 	}
 	return nil
+}
+
+// atOnce sends a transaction of queued statements only.
+func (t *pgTx) atOnce(ctx context.Context) error {
+	if t.queued.Len() == 0 {
+		return nil
+	}
+	return t.conn.SendBatch(ctx, t.queued).Close()
 }
 
 func (t *pgTx) rollback(ctx context.Context) error {

@@ -52,7 +52,6 @@ type Bus struct {
 	db         *db.DB
 	o          Options
 	deliveries *work.Claimer
-	ids        ids
 	instance   string // tells our own notifications from those of others
 
 	subscribers []*subscriber

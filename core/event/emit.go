@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/quoin-cms/quoin/core/db"
 )
@@ -28,17 +27,9 @@ var (
 		WHERE heartbeat_at > $4 AND low <= $3 AND high >= $3 AND name <> ALL($10::text[])
 		GROUP BY name`)
 
-	nextIDs = db.Dual("", `SELECT nextval('event_id')`)
+	// eventIDs is as the migration makes it.
+	eventIDs = db.NewSequence("event_id", 256)
 )
-
-// idBlock is the increment of the sequence event_id.
-const idBlock = 256
-
-// ids are the ids of events that this process may use, on PostgreSQL.
-type ids struct {
-	mu        sync.Mutex
-	next, end int64
-}
 
 // emitted is what a transaction has emitted so far.
 type emitted struct{ events []Event }
@@ -94,36 +85,11 @@ func (b *Bus) insertLite(ctx context.Context, ev *Event, now, silent int64) erro
 }
 
 // insertPostgres sends one statement that waits for no answer.
-func (b *Bus) insertPostgres(ctx context.Context, ev *Event, now, silent int64) error {
-	id, err := b.nextID(ctx)
-	if err != nil {
+func (b *Bus) insertPostgres(ctx context.Context, ev *Event, now, silent int64) (err error) {
+	if ev.ID, err = b.db.NextID(ctx, eventIDs); err != nil {
 		return err
 	}
-	ev.ID = id
 	return b.db.Queue(ctx, insertBoth, ev.ID, now, ev.Type, silent, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID, b.elsewhere)
-}
-
-// nextID takes an id of the block, or a new block. A block is ours even if the
-// transaction that took it is rolled back.
-func (b *Bus) nextID(ctx context.Context) (int64, error) {
-	b.ids.mu.Lock()
-	if b.ids.next < b.ids.end {
-		id := b.ids.next
-		b.ids.next++
-		b.ids.mu.Unlock()
-		return id, nil
-	}
-	b.ids.mu.Unlock()
-	var first int64
-	if err := b.db.Row(ctx, nextIDs).Scan(&first); err != nil {
-		return 0, err
-	}
-	b.ids.mu.Lock()
-	defer b.ids.mu.Unlock()
-	if b.ids.next >= b.ids.end { // else another was faster, and the rest of ours is left out
-		b.ids.next, b.ids.end = first+1, first+idBlock
-	}
-	return first, nil
 }
 
 // committed runs after the commit, on SQLite on the writer's goroutine.

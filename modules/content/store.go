@@ -67,6 +67,15 @@ var (
 	insertFinal = db.SQL(`INSERT INTO content_revision
 		(type_id, ouuid, number, draft, raw, created_at, created_by, finalized_at, finalized_by)
 		VALUES (?, ?, ?, FALSE, ?, ?, ?, ?, ?) RETURNING id`)
+	// Where the id is known before, nobody waits for the insert.
+	insertFinalAs = db.SQL(`INSERT INTO content_revision
+		(id, type_id, ouuid, number, draft, raw, created_at, created_by, finalized_at, finalized_by)
+		VALUES (?, ?, ?, ?, FALSE, ?, ?, ?, ?, ?)`)
+	insertAs = db.SQL(`INSERT INTO content_revision
+		(id, type_id, ouuid, number, draft, failed, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	// revisionIDs is as the migration makes it.
+	revisionIDs = db.NewSequence("content_revision_id", 64)
 	updateDraft = db.SQL(`UPDATE content_revision SET raw = ?, failed = ?, edits = edits + 1, created_at = ?, created_by = ?, lock_by = ?, lock_until = ?
 		WHERE id = ? AND draft AND edits = ?`)
 	finalizeDraft = db.SQL(`UPDATE content_revision SET raw = ?, draft = ?, failed = ?, finalized_at = ?, finalized_by = ?, lock_by = '', lock_until = 0
@@ -153,9 +162,18 @@ func (s store) each(ctx context.Context, st *db.Statement, args []any, fn func(*
 }
 
 // insert adds a revision and sets its id. A number that is taken answers a
-// unique violation.
-func (s store) insert(ctx context.Context, r *revision) error {
-	if !r.Draft {
+// unique violation, here or at the commit.
+func (s store) insert(ctx context.Context, r *revision) (err error) {
+	if r.ID, err = s.db.NextID(ctx, revisionIDs); err != nil {
+		return err
+	}
+	switch {
+	case r.ID != 0 && !r.Draft:
+		return s.db.Queue(ctx, insertFinalAs, r.ID, r.TypeID, r.OUUID, r.Number, db.Text(r.Raw), r.CreatedAt, r.CreatedBy, r.FinalizedAt, r.FinalizedBy)
+	case r.ID != 0:
+		return s.db.Queue(ctx, insertAs, r.ID, r.TypeID, r.OUUID, r.Number, r.Draft, r.Failed, db.Text(r.Raw), r.CreatedAt, r.CreatedBy,
+			r.FinalizedAt, r.FinalizedBy, r.LockBy, r.LockUntil)
+	case !r.Draft:
 		return s.db.Row(ctx, insertFinal, r.TypeID, r.OUUID, r.Number, db.Text(r.Raw), r.CreatedAt, r.CreatedBy, r.FinalizedAt, r.FinalizedBy).Scan(&r.ID)
 	}
 	return s.db.Row(ctx, insertRevision, r.TypeID, r.OUUID, r.Number, r.Draft, r.Failed, db.Text(r.Raw), r.CreatedAt, r.CreatedBy,

@@ -17,10 +17,13 @@ CREATE TABLE content_config_version (id bigint PRIMARY KEY CHECK (id = 1), versi
 --bun:split
 INSERT INTO content_config_version (id, version) VALUES (1, 1);
 --bun:split
+-- A process takes 64 ids at once, so that it need not wait for an insert.
+CREATE SEQUENCE content_revision_id INCREMENT BY 64;
+--bun:split
 -- The unique key finds the newest revision of a document and refuses a number
 -- that is taken, which is what prevents lost updates.
 CREATE TABLE content_revision (
-  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  id           bigint PRIMARY KEY, -- of content_revision_id
   type_id      bigint NOT NULL,
   ouuid        text COLLATE "C" NOT NULL,
   number       bigint NOT NULL,
