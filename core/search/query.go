@@ -59,6 +59,7 @@ type Match struct {
 	// LastPrefix lets the last token stand for all terms that start with it
 	// (match_bool_prefix).
 	LastPrefix bool
+	Fuzzy      *Fuzziness // nil for words as they are; not for the last prefix
 }
 
 // MatchPhrase matches texts that hold the tokens of Text in their order. Slop
@@ -109,6 +110,7 @@ type MultiMatch struct {
 	Analyzer   string
 	ZeroAll    bool
 	TieBreaker float64
+	Fuzzy      *Fuzziness // not for phrases and CrossFields
 	// Slop and MaxExpansions are for the phrase types.
 	Slop, MaxExpansions int
 }
@@ -186,4 +188,29 @@ type DisMax struct {
 	Clause
 	Queries    []Query
 	TieBreaker float64
+}
+
+// Fuzzy matches terms that are near Value.
+type Fuzzy struct {
+	Clause
+	Field     string
+	Value     string
+	Fuzziness Fuzziness
+}
+
+// Regexp matches whole terms by a regular expression as Lucene writes them
+// (see lucene.RE2).
+type Regexp struct {
+	Clause
+	Field           string
+	Pattern         string
+	CaseInsensitive bool
+}
+
+// Boosting matches what Positive matches; the score is multiplied by
+// NegativeBoost where Negative matches too.
+type Boosting struct {
+	Clause
+	Positive, Negative Query
+	NegativeBoost      float64
 }

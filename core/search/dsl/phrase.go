@@ -58,6 +58,9 @@ func (p *parser) matchBoolPrefix(o *object) (search.Query, error) {
 	if q.And, q.MinShould, q.Analyzer, q.ZeroAll, err = textParams(in); err != nil {
 		return nil, err
 	}
+	if q.Fuzzy, err = fuzziness(in, "", "fuzzy_transpositions"); err != nil {
+		return nil, err
+	}
 	return q, in.done("match_bool_prefix")
 }
 

@@ -76,6 +76,12 @@ func (p *parser) clause(name string, o *object) (search.Query, error) {
 		return p.prefix(o)
 	case "wildcard":
 		return p.wildcard(o)
+	case "fuzzy":
+		return p.fuzzy(o)
+	case "regexp":
+		return p.regexpOf(o)
+	case "boosting":
+		return p.boosting(o)
 	case "constant_score":
 		return p.constantScore(o)
 	case "dis_max":

@@ -17,6 +17,9 @@ func (p *parser) match(o *object) (search.Query, error) {
 	if q.And, q.MinShould, q.Analyzer, q.ZeroAll, err = textParams(in); err != nil {
 		return nil, err
 	}
+	if q.Fuzzy, err = fuzziness(in, "", "fuzzy_transpositions"); err != nil {
+		return nil, err
+	}
 	return q, in.done("match")
 }
 
@@ -76,6 +79,15 @@ func (p *parser) multiMatch(o *object) (search.Query, error) {
 	}
 	if q.Slop, q.MaxExpansions, err = phraseParams(o); err != nil {
 		return nil, err
+	}
+	if q.Fuzzy, err = fuzziness(o, "", "fuzzy_transpositions"); err != nil {
+		return nil, err
+	}
+	switch q.Type {
+	case search.Phrase, search.PhrasePrefix, search.CrossFields:
+		if q.Fuzzy != nil {
+			return nil, o.get("fuzziness").bad("multi_match of the type %q does not support fuzziness", kind)
+		}
 	}
 	if q.TieBreaker, err = o.float("tie_breaker", 0); err != nil {
 		return nil, err

@@ -43,6 +43,12 @@ func (v *view) compile(q search.Query, sp *space) (op, error) {
 		return v.prefix(q, sp)
 	case *search.Wildcard:
 		return v.wildcard(q, sp)
+	case *search.Fuzzy:
+		return v.fuzzy(q, sp)
+	case *search.Regexp:
+		return v.regexpClause(q, sp)
+	case *search.Boosting:
+		return v.boosting(q, sp)
 	case *search.ConstantScore:
 		inner, err := v.compile(q.Filter, sp)
 		if err != nil {

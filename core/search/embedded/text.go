@@ -73,6 +73,10 @@ func (v *view) words(f *family, a *analysis.Analyzer, q *search.Match, sp *space
 				same = append(same, f.startsWith(terms[i]))
 				continue
 			}
+			if q.Fuzzy != nil {
+				same = append(same, v.similar(f, terms[i], q.Fuzzy, 1, sp))
+				continue
+			}
 			if p := f.posting(terms[i]); p != nil {
 				same = append(same, &term{v: v, f: f, p: p, text: terms[i], boost: 1})
 			}
@@ -115,7 +119,7 @@ func ofField(q *search.MultiMatch, f search.WeightedField) search.Query {
 			Prefix: q.Type == search.PhrasePrefix, MaxExpansions: q.MaxExpansions}
 	}
 	return &search.Match{Clause: c, Field: f.Name, Text: q.Text, And: q.And, MinShould: q.MinShould,
-		Analyzer: q.Analyzer, ZeroAll: q.ZeroAll, LastPrefix: q.Type == search.BoolPrefix}
+		Analyzer: q.Analyzer, ZeroAll: q.ZeroAll, LastPrefix: q.Type == search.BoolPrefix, Fuzzy: q.Fuzzy}
 }
 
 // startsWith matches the terms with a prefix.

@@ -34,3 +34,28 @@ var phraseCases = []hitCase{
 	{`{"multi_match":{"query":"city other","type":"best_fields","operator":"and","fields":["dyn","live"]}}`, ""},
 	{`{"nested":{"path":"parts","query":{"match_phrase":{"parts.name":"x"}}}}`, "pa"},
 }
+
+// nearCases are hitCases of clauses that stand for several terms.
+var nearCases = []hitCase{
+	{`{"fuzzy":{"tag":"rad"}}`, "pa pb"},
+	{`{"fuzzy":{"tag":{"value":"erd","fuzziness":1}}}`, "pa pb"},
+	{`{"fuzzy":{"tag":{"value":"erd","fuzziness":1,"transpositions":false}}}`, ""},
+	{`{"fuzzy":{"tag":{"value":"rad","prefix_length":2}}}`, ""},
+	{`{"fuzzy":{"tag":{"value":"re","fuzziness":"AUTO"}}}`, ""},
+	{`{"fuzzy":{"tag":{"value":"re","fuzziness":"AUTO:2,4"}}}`, "pa pb"},
+	{`{"fuzzy":{"tag":{"value":"bleu","fuzziness":2}}}`, "pa"},
+	{`{"match":{"dyn":{"query":"hallo wrold","fuzziness":"AUTO","operator":"and"}}}`, "pa"},
+	{`{"match":{"dyn":{"query":"hxllx","fuzziness":2,"max_expansions":1}}}`, "pa pb"},
+	{`{"multi_match":{"query":"hallo","fields":["title","dyn"],"fuzziness":1}}`, "pa pb"},
+	{`{"match":{"n":{"query":"5","fuzziness":1}}}`, "pc"},
+	{`{"regexp":{"tag":"r.d"}}`, "pa pb"},
+	{`{"regexp":{"tag":"e"}}`, ""},
+	{`{"regexp":{"tag":{"value":"R[aeiou]D","case_insensitive":true}}}`, "pa pb"},
+	{`{"regexp":{"tag":"(red|bl(u|a)e)"}}`, "pa pb"},
+	{`{"regexp":{"tag":"b@e"}}`, "pa"},
+	{`{"regexp":{"dyn.keyword":"\"Hello \".*"}}`, "pa"},
+	{`{"regexp":{"dyn.keyword":".{5}"}}`, "pb pc"},
+	{`{"regexp":{"tag":"#"}}`, ""},
+	{`{"regexp":{"tag":"^red$"}}`, ""},
+	{`{"boosting":{"positive":{"term":{"tag":"red"}},"negative":{"term":{"on":true}},"negative_boost":0.5}}`, "pa pb"},
+}

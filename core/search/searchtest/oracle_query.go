@@ -2,6 +2,7 @@ package searchtest
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -77,6 +78,12 @@ func (w *world) eval(q map[string]any, o *obj) (bool, float64) {
 		return slices.Contains(body["values"].([]any), any(o.id)) && o.parent == nil, boostOf(body)
 	case "exists":
 		return existsIn(o, body["field"].(string)), boostOf(body)
+	case "boosting":
+		ok, score := w.eval(body["positive"].(map[string]any), o)
+		if less, _ := w.eval(body["negative"].(map[string]any), o); less {
+			score *= body["negative_boost"].(float64)
+		}
+		return ok, score * boostOf(body)
 	case "multi_match":
 		return w.multiMatch(body, o)
 	case "terms":
@@ -98,6 +105,10 @@ func (w *world) eval(q map[string]any, o *obj) (bool, float64) {
 	case "match_bool_prefix":
 		params["prefix"] = true
 		return w.match(o, field, params)
+	case "fuzzy":
+		return w.fuzzy(o, field, params)
+	case "regexp":
+		return anyTerm(o.at(field), regexp.MustCompile("^(?:"+params["value"].(string)+")$").MatchString), boostOf(params)
 	case "range":
 		return inRange(o.at(field), params), boostOf(params)
 	case "prefix":
@@ -290,6 +301,13 @@ func (w *world) match(o *obj, field string, params map[string]any) (bool, float6
 				if slices.ContainsFunc(s.tokens, func(have string) bool { return strings.HasPrefix(have, t) }) {
 					matched++
 					sum++
+				}
+				continue
+			}
+			if z, ok := params["fuzziness"].(float64); ok {
+				if found, score := w.similar(o, field, t, int(z), true); found {
+					matched++
+					sum += score
 				}
 				continue
 			}

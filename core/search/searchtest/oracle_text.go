@@ -181,3 +181,84 @@ func windows(s *vals, words [][]string, slop int) float64 {
 	}
 	return freq
 }
+
+func (w *world) fuzzy(o *obj, field string, params map[string]any) (bool, float64) {
+	z, word := int(params["fuzziness"].(float64)), textOf(params["value"])
+	hit, score := false, 0.0
+	for _, text := range []bool{true, false} {
+		if ok, s := w.similar(o, field, word, z, text); ok {
+			hit = true
+			score += s
+		}
+	}
+	s := *o.at(field)
+	s.tokens, s.words = nil, nil
+	if s.exact(params["value"]) {
+		hit = true
+		score++
+	}
+	return hit, score * boostOf(params)
+}
+
+// similar scores the terms of an object that are near a word, all with the
+// greatest number of objects that any of the near terms has.
+func (w *world) similar(o *obj, field, word string, edits int, text bool) (bool, float64) {
+	terms := func(s *vals) []string {
+		if text {
+			return s.tokens
+		}
+		return s.words
+	}
+	df := 0.0
+	for _, other := range w.objects(o.path) {
+		for _, t := range terms(other.at(field)) {
+			if editsBetween(t, word) <= edits {
+				_, n, _ := w.stats(o, field, t, text)
+				df = math.Max(df, n)
+			}
+		}
+	}
+	hit, score := false, 0.0
+	mine := slices.Compact(slices.Sorted(slices.Values(terms(o.at(field)))))
+	for _, t := range mine {
+		e := editsBetween(t, word)
+		if e > edits {
+			continue
+		}
+		hit = true
+		n, _, length := w.stats(o, field, t, text)
+		s := idf(n, df)
+		if text {
+			s = w.freqScore(o, field, count(o.at(field).tokens, t), s, length/n)
+		}
+		score += s * (1 - float64(e)/float64(min(len(t), len(word))))
+	}
+	return hit, score
+}
+
+// editsBetween is the plain recursive distance.
+func editsBetween(a, b string) int {
+	switch {
+	case a == "":
+		return len(b)
+	case b == "":
+		return len(a)
+	case a[0] == b[0]:
+		return editsBetween(a[1:], b[1:])
+	case max(len(a)-len(b), len(b)-len(a)) > 2:
+		return 3
+	}
+	n := 1 + min(within(a[1:], b[1:]), within(a[1:], b), within(a, b[1:]))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		n = min(n, 1+within(a[2:], b[2:]))
+	}
+	return n
+}
+
+// within gives up on what is plainly too far.
+func within(a, b string) int {
+	if max(len(a)-len(b), len(b)-len(a)) > 2 {
+		return 3
+	}
+	return editsBetween(a, b)
+}

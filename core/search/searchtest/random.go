@@ -110,7 +110,7 @@ func (g gen) query(space string, depth int) jm {
 	f := g.field(space)
 	v := g.value(f)
 	boost := []any{1.0, 2.0, 0.5}[g.IntN(3)]
-	switch g.IntN(14) {
+	switch g.IntN(16) {
 	case 0:
 		return jm{"match_all": jm{}}
 	case 1:
@@ -140,11 +140,29 @@ func (g gen) query(space string, depth int) jm {
 		return jm{"multi_match": m}
 	case 10, 11:
 		return g.phrase(f, v, boost)
+	case 12:
+		return g.near(f, v, boost)
 	}
 	if g.IntN(2) == 0 {
 		return jm{"term": jm{f: v}}
 	}
 	return jm{"term": jm{f: jm{"value": v, "boost": boost}}}
+}
+
+// near makes clauses that stand for several terms.
+func (g gen) near(f string, v, boost any) jm {
+	w := []byte(g.word())
+	if len(w) > 3 {
+		i := g.IntN(len(w) - 1)
+		w[i], w[i+1] = w[i+1], w[i]
+	}
+	switch g.IntN(3) {
+	case 0:
+		return jm{"regexp": jm{f: jm{"value": []string{"[a-e].*", "(apple|fig)s?", "...+rry", "ch[^x]{2}ry"}[g.IntN(4)], "boost": boost}}}
+	case 1:
+		return jm{"match": jm{f: jm{"query": string(w) + " " + g.word(), "fuzziness": float64(g.IntN(3)), "boost": boost}}}
+	}
+	return jm{"fuzzy": jm{f: jm{"value": string(w), "fuzziness": float64(g.IntN(3)), "boost": boost}}}
 }
 
 func (g gen) phrase(f string, v, boost any) jm {
@@ -162,7 +180,9 @@ func (g gen) phrase(f string, v, boost any) jm {
 }
 
 func (g gen) compound(space string, depth int) jm {
-	switch g.IntN(6) {
+	switch g.IntN(7) {
+	case 3:
+		return jm{"boosting": jm{"positive": g.query(space, depth-1), "negative": g.query(space, depth-1), "negative_boost": 0.25}}
 	case 0:
 		return jm{"constant_score": jm{"filter": g.query(space, depth-1), "boost": 2.0}}
 	case 1, 2:
