@@ -104,6 +104,9 @@ type Engine interface {
 	Search(ctx context.Context, t Target, r *Request) (*Response, error)
 	// Count gives the exact number of documents that match the query.
 	Count(ctx context.Context, t Target, r *Request) (int64, error)
+	// Scroll keeps what matches a request at this moment, to be read page by
+	// page in the order of the index: Sort, From and scores do not matter.
+	Scroll(ctx context.Context, t Target, r *Request) (Cursor, error)
 	// Get gives the document with the ouuid. Two documents of different
 	// content types with that ouuid are a Conflict.
 	Get(ctx context.Context, t Target, ouuid string) (Hit, error)

@@ -56,6 +56,7 @@ func (ix *Indexer) build(ctx context.Context) error {
 	}
 	if len(work) > 0 {
 		ix.stats.builds.Add(1)
+		ix.scrolls.sweep()
 		debug.FreeOSMemory() // what the building left behind would stay for minutes
 		ix.log.InfoContext(ctx, "search indexes built", "indexes", len(work), "documents", n, "ms", time.Since(begin).Milliseconds())
 	}

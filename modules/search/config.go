@@ -15,12 +15,17 @@ type Config struct {
 	RefreshTimeout time.Duration `yaml:"refresh_timeout" doc:"How long POST /api/search/refresh waits."`
 	Timeout        time.Duration `yaml:"timeout" doc:"Longest time of one search."`
 	MaxRequest     conf.Bytes    `yaml:"max_request" doc:"Largest body of a search request."`
+
+	Scrolls         int           `yaml:"scrolls" doc:"How many scrolls may be open at once; one more is answered with 429."`
+	ScrollsPerUser  int           `yaml:"scrolls_per_user" doc:"How many of them one user may have."`
+	ScrollKeepAlive time.Duration `yaml:"scroll_keep_alive" doc:"Longest time that a client may ask a scroll to wait for the next page."`
 }
 
 func defaults() *Config {
 	return &Config{
 		Engine: "embedded", Batch: 512, RebuildAfter: 1500 * time.Millisecond,
 		RefreshTimeout: 25 * time.Second, Timeout: 20 * time.Second, MaxRequest: 4 << 20,
+		Scrolls: 300, ScrollsPerUser: 100, ScrollKeepAlive: time.Hour,
 	}
 }
 
@@ -41,6 +46,15 @@ func (c *Config) Validate() error {
 	}
 	if c.MaxRequest < 1024 {
 		errs = append(errs, errors.New("max_request: must be at least 1KiB"))
+	}
+	if c.Scrolls < 1 || c.Scrolls > 10_000 {
+		errs = append(errs, errors.New("scrolls: must be between 1 and 10000"))
+	}
+	if c.ScrollsPerUser < 1 || c.ScrollsPerUser > c.Scrolls {
+		errs = append(errs, errors.New("scrolls_per_user: must be between 1 and scrolls"))
+	}
+	if c.ScrollKeepAlive < time.Second || c.ScrollKeepAlive > 24*time.Hour {
+		errs = append(errs, errors.New("scroll_keep_alive: must be between 1s and 24h"))
 	}
 	return errors.Join(errs...)
 }

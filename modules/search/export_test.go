@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/search"
@@ -70,3 +71,37 @@ func Settings(types []port.ContentType, analyzers, filters map[string][]byte) (s
 
 // Defaults are the defaults of the configuration.
 func Defaults() *Config { return defaults() }
+
+// Scrolls are open scrolls, for tests of their own.
+type Scrolls struct{ *scrolls }
+
+// NewScrolls makes an empty set with a clock.
+func NewScrolls(cfg *Config, now func() time.Time) Scrolls {
+	s := newScrolls(cfg)
+	s.now = now
+	return Scrolls{s}
+}
+
+// Add opens a scroll and gives its id.
+func (s Scrolls) Add(user int64, c search.Cursor, keep time.Duration) (string, error) {
+	sc, err := s.add(user, c, keep)
+	if err != nil {
+		return "", err
+	}
+	return sc.id, nil
+}
+
+// Find looks a scroll up.
+func (s Scrolls) Find(user int64, id string, keep time.Duration) error {
+	_, err := s.find(user, id, keep)
+	return err
+}
+
+// Sweep forgets what has expired.
+func (s Scrolls) Sweep() { s.sweep() }
+
+// Len counts the open ones.
+func (s Scrolls) Len() int { return len(s.open) }
+
+// Sweep forgets what has expired and detaches the rest from old indexes.
+func (ix *Indexer) Sweep() { ix.scrolls.sweep() }

@@ -48,7 +48,9 @@ type Indexer struct {
 	cfg    *Config
 	log    *slog.Logger
 	queue  *queue
-	heard  <-chan struct{} // closed when other processes are heard; nil if there cannot be any
+	// scrolls may keep what an index was; sweeping gives it back.
+	scrolls *scrolls
+	heard   <-chan struct{} // closed when other processes are heard; nil if there cannot be any
 
 	syncing  sync.Mutex // one sync at a time; it guards the next two
 	config   *configuration
@@ -77,7 +79,7 @@ type Indexer struct {
 
 func newIndexer(docs port.Documents, types port.ContentTypes, cfg *Config, log *slog.Logger) *Indexer {
 	ix := &Indexer{
-		docs: docs, types: types, cfg: cfg, log: log, queue: newQueue(), places: map[string]*place{},
+		docs: docs, types: types, cfg: cfg, log: log, queue: newQueue(), scrolls: newScrolls(cfg), places: map[string]*place{},
 		built: make(chan struct{}), ready: make(chan struct{}),
 		changed: make(chan struct{}, 1), now: make(chan struct{}, 1), doubted: map[port.Key]struct{}{},
 	}
@@ -92,6 +94,7 @@ func (ix *Indexer) start(ctx context.Context) {
 	ix.cancel = cancel
 	ix.running.Go(func() { ix.follow(ctx) })
 	ix.running.Go(func() { ix.buildLoop(ctx) })
+	ix.running.Go(func() { ix.scrolls.sweepLoop(ctx) })
 	tell(ix.now)
 	ix.queue.signal()
 }

@@ -8,7 +8,7 @@ import (
 const (
 	maxDepth = 512  // of a body; the search object has bounds of its own
 	maxNames = 1000 // of a list
-	maxText  = 4096 // bytes of one name or pattern
+	maxText  = 4096 // bytes of one name, pattern or word
 )
 
 // input reads the members of a JSON body, leniently where old clients need it:
@@ -47,7 +47,10 @@ func (in *input) get(key string) (value []byte, ok bool) {
 }
 
 // text gives a string that may be missing.
-func (in *input) text(key string) string {
+func (in *input) text(key string) string { return in.textOf(key, maxText) }
+
+// textOf gives a string of at most so many bytes that may be missing.
+func (in *input) textOf(key string, most int) string {
 	v, ok := in.get(key)
 	if !ok {
 		return ""
@@ -56,8 +59,8 @@ func (in *input) text(key string) string {
 	switch {
 	case !isText:
 		in.fail(key, "must be a string, not %s", rawjson.KindOf(v))
-	case len(s) > maxText:
-		in.fail(key, "is longer than %d bytes", maxText)
+	case len(s) > most:
+		in.fail(key, "is longer than %d bytes", most)
 	}
 	return s
 }
@@ -73,7 +76,10 @@ func (in *input) name(key string) string {
 
 // list gives the strings of an array under the first of the keys that is
 // there; nil if none is.
-func (in *input) list(keys ...string) (all []string) {
+func (in *input) list(keys ...string) []string { return in.listOf(maxNames, keys...) }
+
+// listOf is list with at most so many strings.
+func (in *input) listOf(most int, keys ...string) (all []string) {
 	for _, key := range keys {
 		v, ok := in.get(key)
 		if !ok {
@@ -88,8 +94,8 @@ func (in *input) list(keys ...string) (all []string) {
 		}
 		_ = rawjson.Elements(v, func(i int, v []byte) error {
 			s, isText := rawjson.String(v)
-			if !isText || len(s) > maxText || i >= maxNames {
-				in.fail(rawjson.Index(key, i), "must be a string of at most %d bytes, one of at most %d", maxText, maxNames)
+			if !isText || len(s) > maxText || i >= most {
+				in.fail(rawjson.Index(key, i), "must be a string of at most %d bytes, one of at most %d", maxText, most)
 			}
 			all = append(all, s)
 			return in.err

@@ -53,7 +53,7 @@ func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.Conte
 }
 
 func newService(ix *Indexer, types port.ContentTypes, cfg *Config, log *slog.Logger) *Service {
-	return &Service{engine: ix.engine, index: ix, types: types, cfg: cfg, log: log}
+	return &Service{engine: ix.engine, index: ix, scrolls: ix.scrolls, analyzing: make(chan struct{}, atOnce), types: types, cfg: cfg, log: log}
 }
 
 // runner starts and stops the indexer.

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/search"
@@ -18,7 +19,7 @@ type body struct {
 
 // operations are the endpoints of search (spec.md 4.8, contract-notes 1.8).
 func operations(s *Service) []web.Operation {
-	return append(append(searching(s), state(s)...), names(s)...)
+	return slices.Concat(searching(s), scrolling(s), state(s), names(s), analyzing(s))
 }
 
 const searchDoc = `The body is {"search":"…"}: a search object (indices, query or queryArray, contentTypes, sources, aggs, sort, from, size, regex, post_filter) as a JSON string; the object itself will do. ` +

@@ -26,11 +26,13 @@ const languageVersion = "8.19.0"
 // Service answers searches. Every method shows only what the identity in its
 // context may view.
 type Service struct {
-	engine search.Engine
-	index  *Indexer
-	types  port.ContentTypes
-	cfg    *Config
-	log    *slog.Logger
+	engine    search.Engine
+	index     *Indexer
+	scrolls   *scrolls
+	analyzing chan struct{} // holds a value for each text that is being analyzed
+	types     port.ContentTypes
+	cfg       *Config
+	log       *slog.Logger
 }
 
 // withSystem adds to a source filter that lists fields those that clients cannot
@@ -104,14 +106,17 @@ func (s *Service) target(ctx context.Context, key string, names []string, regex 
 	if err != nil {
 		return search.Target{}, err
 	}
+	visible, err := s.visible(ctx)
+	return search.Target{Indices: indices, Types: visible}, err
+}
+
+// visible gives the content types that the caller may view.
+func (s *Service) visible(ctx context.Context) ([]string, error) {
 	visible, err := s.types.Visible(ctx)
-	if err != nil {
-		return search.Target{}, err
-	}
 	if visible == nil {
 		visible = []string{} // nil would mean all
 	}
-	return search.Target{Indices: indices, Types: visible}, nil
+	return visible, err
 }
 
 // resolve gives the indexes behind names. A name that is unknown may be so new

@@ -26,6 +26,7 @@ func Run(t *testing.T, factory Factory) {
 	t.Run("Refused", func(t *testing.T) { refused(t, factory) })
 	t.Run("Types", func(t *testing.T) { visibleTypes(t, factory) })
 	t.Run("Sources", func(t *testing.T) { sources(t, factory) })
+	t.Run("Scrolls", func(t *testing.T) { scrolls(t, factory) })
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, factory) })
 	t.Run("Random", func(t *testing.T) { random(t, factory) })
 }

@@ -1,0 +1,113 @@
+package search
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/web"
+)
+
+const scrollDoc = "The answer is that of a search with a member _scroll_id, and hits.total in every page; a page without hits is the end. " +
+	"All pages show one moment: what was there when the scroll was opened, in the order of the index; sort and from do not matter. " +
+	"expire-time (30s, 3m, 1h; by default 3m) is how long the next call may take. A scroll belongs to the user who opened it and shows what that user may view at the time of each page. "
+
+// scrolling are the endpoints of scrolls.
+func scrolling(s *Service) []web.Operation {
+	return []web.Operation{
+		web.Op(web.Operation{
+			ID: "search-init-scroll", Method: http.MethodPost, Path: "/api/search/init-scroll", Tag: tag, MaxBody: int64(s.cfg.MaxRequest),
+			Summary: "Open a scroll and read its first page", Errors: []int{400, 404, 413, 429, 503},
+			Doc: `The body is {"search":"…","expire-time":"3m"}, the search as for POST /api/search/search. ` + scrollDoc + "429: too many scrolls are open.",
+		}, func(ctx context.Context, in *body) (*web.Raw, error) {
+			p := parse(in.RawBody)
+			text, expire := p.search(), p.text("expire-time")
+			if p.err != nil {
+				return nil, p.err
+			}
+			id, out, err := s.InitScroll(ctx, text, expire)
+			if err != nil {
+				return nil, err
+			}
+			return web.JSON(appendPage(id, out))
+		}),
+		web.Op(web.Operation{
+			ID: "search-next-scroll", Method: http.MethodPost, Path: "/api/search/next-scroll", Tag: tag,
+			Summary: "Read the next page of a scroll", Errors: []int{400, 404, 503},
+			Doc: `The body is {"scroll-id":"…","expire-time":"3m"}. ` + scrollDoc + "404: the scroll has expired, or is not one of this user.",
+		}, func(ctx context.Context, in *body) (*web.Raw, error) {
+			p := parse(in.RawBody)
+			id, expire := p.name("scroll-id"), p.text("expire-time")
+			if p.err != nil {
+				return nil, p.err
+			}
+			out, err := s.NextScroll(ctx, id, expire)
+			if err != nil {
+				return nil, err
+			}
+			return web.JSON(appendPage(id, out))
+		}),
+	}
+}
+
+// appendPage renders a page of a scroll: _scroll_id, then the answer.
+func appendPage(id string, out *search.Response) []byte {
+	size := 512
+	for i := range out.Hits {
+		size += len(out.Hits[i].Source) + 256
+	}
+	b := rawjson.AppendString(append(make([]byte, 0, size), `{"_scroll_id":`...), id)
+	brace := len(b)
+	b = out.AppendJSON(b)
+	b[brace] = ','
+	return b
+}
+
+// filteredAnswer is the answer of filter-stop-words.
+type filteredAnswer struct {
+	Filtered []string `json:"filtered" nullable:"false"`
+}
+
+// analyzing are the endpoints about analyzers.
+func analyzing(s *Service) []web.Operation {
+	return []web.Operation{
+		web.Op(web.Operation{
+			ID: "search-analyze", Method: http.MethodPost, Path: "/api/search/analyze", Tag: tag, MaxBody: 8 << 20, // each byte may be escaped
+			Summary: "Show the tokens of a text", Errors: []int{400, 404, 413, 503},
+			Doc: `The body is {"index":…,"text":"…","parameters":{"analyzer":…}}; index may be missing. Instead of an analyzer the parameters may name a field, or a tokenizer with filter and char_filter, by their names. ` +
+				"The answer is {\"tokens\":[{\"token\",\"start_offset\",\"end_offset\",\"type\",\"position\"}]}; offsets count UTF-16 units, as in Elasticsearch. A text has 1 MiB and 200,000 tokens at most, 64 KiB for n-grams and the like.",
+		}, func(ctx context.Context, in *body) (*web.Raw, error) {
+			p := parse(in.RawBody)
+			index, text := p.text("index"), p.textOf("text", maxAnalyzed)
+			if _, ok := p.get("text"); !ok {
+				p.fail("text", "is missing")
+			}
+			a := p.parameters()
+			if p.err != nil {
+				return nil, p.err
+			}
+			tokens, err := s.Analyze(ctx, index, text, a)
+			if err != nil {
+				return nil, err
+			}
+			return web.JSON(appendTokens(make([]byte, 0, 64+80*len(tokens)), text, tokens))
+		}),
+		web.Op(web.Operation{
+			ID: "search-filter-stop-words", Method: http.MethodPost, Path: "/api/search/filter-stop-words", Tag: tag, MaxBody: int64(s.cfg.MaxRequest),
+			Summary: "Leave out the words that an analyzer drops", Errors: []int{400, 404, 413, 503},
+			Doc: `The body is {"index":…,"analyzer":…,"words":[…]}, at most 10,000 words; the answer has those that still give a token.`,
+		}, func(ctx context.Context, in *body) (*web.Reply[filteredAnswer], error) {
+			p := parse(in.RawBody)
+			index, analyzer, words := p.name("index"), p.name("analyzer"), p.listOf(maxWords, "words")
+			if p.err != nil {
+				return nil, p.err
+			}
+			kept, err := s.FilterWords(ctx, index, analyzer, words)
+			if err != nil {
+				return nil, err
+			}
+			return web.Answer(filteredAnswer{kept})
+		}),
+	}
+}
