@@ -159,12 +159,26 @@ type Nested struct {
 	ScoreMode ScoreMode
 }
 
+// PartAnalysis says what happens to a part of a word before it is looked for
+// in a text.
+type PartAnalysis uint8
+
+// What happens to parts of words: nothing; what the analyzer does to the case
+// and the accents of letters; or all that the analyzer does, as far as one
+// term comes of it.
+const (
+	PartVerbatim PartAnalysis = iota
+	PartNormalized
+	PartAnalyzed
+)
+
 // Prefix matches terms that start with Value.
 type Prefix struct {
 	Clause
 	Field           string
 	Value           string
 	CaseInsensitive bool
+	Analysis        PartAnalysis
 }
 
 // Wildcard matches whole terms; * stands for any characters, ? for one, a
@@ -174,6 +188,7 @@ type Wildcard struct {
 	Field           string
 	Pattern         string
 	CaseInsensitive bool
+	Analysis        PartAnalysis
 }
 
 // ConstantScore matches what Filter matches and scores its boost.
@@ -213,4 +228,42 @@ type Boosting struct {
 	Clause
 	Positive, Negative Query
 	NegativeBoost      float64
+}
+
+// Each is the best of the same clause on several fields, which may be patterns
+// with *; empty means all. Query is a clause with a field, which is not set.
+// Lenient leaves out fields for which the clause is Invalid.
+type Each struct {
+	Clause
+	Fields     []WeightedField
+	Query      Query
+	TieBreaker float64
+	Lenient    bool
+}
+
+// In gives the clause for one of the fields.
+func (e *Each) In(f WeightedField) Query {
+	switch q := e.Query.(type) {
+	case *Exists:
+		c := *q
+		c.Field, c.Boost = f.Name, c.Boost*f.Boost
+		return &c
+	case *Prefix:
+		c := *q
+		c.Field, c.Boost = f.Name, c.Boost*f.Boost
+		return &c
+	case *Wildcard:
+		c := *q
+		c.Field, c.Boost = f.Name, c.Boost*f.Boost
+		return &c
+	case *Regexp:
+		c := *q
+		c.Field, c.Boost = f.Name, c.Boost*f.Boost
+		return &c
+	case *Range:
+		c := *q
+		c.Field, c.Boost = f.Name, c.Boost*f.Boost
+		return &c
+	}
+	return &MatchNone{Clause: *e.Query.Info()}
 }

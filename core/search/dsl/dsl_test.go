@@ -92,7 +92,13 @@ func TestSorts(t *testing.T) {
 // names and a word of its text.
 var refusals = []struct{ in, path, word string }{
 	{`{"surprise":1}`, "surprise", "surprise"},
-	{`{"query":{"query_string":{"query":"x"}}}`, "query.query_string", "query_string"},
+	{`{"query":{"query_string":{"query":"a AND"}}}`, "query.query_string.query", "early"},
+	{`{"query":{"query_string":{"query":"(a"}}}`, "query.query_string.query", "early"},
+	{`{"query":{"query_string":{"query":"a:/x&y/"}}}`, "query.query_string.query", "operator"},
+	{`{"query":{"query_string":{"query":"*a","allow_leading_wildcard":false}}}`, "query.query_string.query", "wildcard"},
+	{`{"query":{"query_string":{"query":"a","quote_field_suffix":".x"}}}`, "query.query_string.quote_field_suffix", "quote_field_suffix"},
+	{`{"query":{"simple_query_string":{"query":"a","flags":"OR"}}}`, "query.simple_query_string.flags", "flags"},
+	{`{"query":{"more_like_this":{"like":"x"}}}`, "query.more_like_this", "more_like_this"},
 	{`{"query":{"bool":{"must":[{"term":{"a":1}},{"span_term":{"a":"b"}}]}}}`, "query.bool.must[1].span_term", "span_term"},
 	{`{"query":{"term":{"a":1,"b":2}}}`, "query.term.b", "b"},
 	{`{"query":{"term":{"a":{"value":1,"x":2}}}}`, "query.term.a.x", "x"},

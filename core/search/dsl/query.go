@@ -76,6 +76,8 @@ func (p *parser) clause(name string, o *object) (search.Query, error) {
 		return p.prefix(o)
 	case "wildcard":
 		return p.wildcard(o)
+	case "query_string", "simple_query_string":
+		return p.queryString(name, o)
 	case "fuzzy":
 		return p.fuzzy(o)
 	case "regexp":

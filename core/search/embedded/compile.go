@@ -43,6 +43,8 @@ func (v *view) compile(q search.Query, sp *space) (op, error) {
 		return v.prefix(q, sp)
 	case *search.Wildcard:
 		return v.wildcard(q, sp)
+	case *search.Each:
+		return v.eachField(q, sp)
 	case *search.Fuzzy:
 		return v.fuzzy(q, sp)
 	case *search.Regexp:

@@ -14,7 +14,7 @@ func (v *view) prefix(q *search.Prefix, sp *space) (op, error) {
 		return v.index(sp, q.Boost, func(name string) bool { return strings.HasPrefix(name, q.Value) }), nil
 	}
 	p := pattern{parts: []piece{{text: q.Value}, {star: true}}, fold: q.CaseInsensitive}
-	return v.expand(&p, q.Field, sp, q.Boost), nil
+	return v.expand(p, q.Field, sp, q.Boost, q.Analysis), nil
 }
 
 func (v *view) wildcard(q *search.Wildcard, sp *space) (op, error) {
@@ -23,21 +23,22 @@ func (v *view) wildcard(q *search.Wildcard, sp *space) (op, error) {
 	if q.Field == indexField {
 		return v.index(sp, q.Boost, p.matches), nil
 	}
-	return v.expand(&p, q.Field, sp, q.Boost), nil
+	return v.expand(p, q.Field, sp, q.Boost, q.Analysis), nil
 }
 
 // expand matches the terms of a field that a pattern matches.
-func (v *view) expand(p *pattern, field string, sp *space, boost float64) op {
+func (v *view) expand(whole pattern, field string, sp *space, boost float64, how search.PartAnalysis) op {
 	out := roaring.New()
-	if p.fold {
-		for i := range p.parts {
-			p.parts[i].text = strings.ToLower(p.parts[i].text)
+	if whole.fold {
+		for i := range whole.parts {
+			whole.parts[i].text = strings.ToLower(whole.parts[i].text)
 		}
 	}
 	for _, f := range v.families(sp, field) {
 		if f.field.Family.Numeric() {
 			continue
 		}
+		p := whole.inFamily(f, how)
 		literal := ""
 		if !p.fold {
 			literal = p.literal()

@@ -56,7 +56,7 @@ func cases(t *testing.T, factory Factory) {
 	b.index("one", caseSettings(), caseDocs...)
 	b.apply("one", [2]string{"page:gone", `{"title":"fox","tag":"red"}`}, [2]string{"page:a", `{"title":"replaced"}`})
 	b.apply("one", [2]string{"page:gone", ""}, caseDocs[0], [2]string{"page:never", ""})
-	for _, c := range slices.Concat(hitCases, phraseCases, nearCases) {
+	for _, c := range slices.Concat(hitCases, phraseCases, nearCases, stringCases) {
 		out, err := b.search(target("one"), `{"size":100,"sort":["_contenttype","_id"],"query":`+c.query+`}`)
 		if err != nil {
 			t.Errorf("%s: %v", c.query, err)

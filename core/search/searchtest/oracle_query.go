@@ -84,6 +84,8 @@ func (w *world) eval(q map[string]any, o *obj) (bool, float64) {
 			score *= body["negative_boost"].(float64)
 		}
 		return ok, score * boostOf(body)
+	case "query_string":
+		return w.eval(tree(body["query"].(string)), o)
 	case "multi_match":
 		return w.multiMatch(body, o)
 	case "terms":

@@ -262,3 +262,32 @@ func within(a, b string) int {
 	}
 	return editsBetween(a, b)
 }
+
+// tree gives the clauses of a query_string of the form that random requests
+// have: field:word, field:wor*, field:word~1, each behind nothing, + or -.
+func tree(s string) map[string]any {
+	parts := map[string][]any{}
+	for _, word := range strings.Fields(s) {
+		occur := "should"
+		switch word[0] {
+		case '+':
+			occur, word = "must", word[1:]
+		case '-':
+			occur, word = "must_not", word[1:]
+		}
+		field, text, _ := strings.Cut(word, ":")
+		clause := map[string]any{"match": map[string]any{field: text}}
+		if cut, found := strings.CutSuffix(text, "*"); found {
+			clause = map[string]any{"prefix": map[string]any{field: cut}}
+		}
+		if cut, found := strings.CutSuffix(text, "~1"); found {
+			clause = map[string]any{"match": map[string]any{field: map[string]any{"query": cut, "fuzziness": 1.0}}}
+		}
+		parts[occur] = append(parts[occur], clause)
+	}
+	out := map[string]any{}
+	for occur, list := range parts {
+		out[occur] = list
+	}
+	return map[string]any{"bool": out}
+}

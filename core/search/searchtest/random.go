@@ -110,7 +110,7 @@ func (g gen) query(space string, depth int) jm {
 	f := g.field(space)
 	v := g.value(f)
 	boost := []any{1.0, 2.0, 0.5}[g.IntN(3)]
-	switch g.IntN(16) {
+	switch g.IntN(17) {
 	case 0:
 		return jm{"match_all": jm{}}
 	case 1:
@@ -142,6 +142,14 @@ func (g gen) query(space string, depth int) jm {
 		return g.phrase(f, v, boost)
 	case 12:
 		return g.near(f, v, boost)
+	case 13:
+		var words []string
+		for range 1 + g.IntN(3) {
+			w := g.word()
+			w = []string{w, w, w[:3] + "*", w + "~1"}[g.IntN(4)]
+			words = append(words, []string{"", "", "+", "-"}[g.IntN(4)]+g.field(space)+":"+w)
+		}
+		return jm{"query_string": jm{"query": strings.Join(words, " ")}}
 	}
 	if g.IntN(2) == 0 {
 		return jm{"term": jm{f: v}}
