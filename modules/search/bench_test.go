@@ -94,3 +94,23 @@ func BenchmarkSearch(b *testing.B) {
 		s.post("/api/search/search", body).is(200)
 	}
 }
+
+// BenchmarkScroll reads 10,000 documents over HTTP in pages of 1,000.
+func BenchmarkScroll(b *testing.B) {
+	const n = 10_000
+	s := library(b, n)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for b.Loop() {
+		a := s.post("/api/search/init-scroll", strings.TrimSuffix(wrap(`{"indices":["quoin_preview"],"size":1000}`), "}")+`,"expire-time":"1s"}`).is(200)
+		next := `{"scroll-id":"` + a.text("_scroll_id") + `","expire-time":"1s"}`
+		pages := 0
+		for ; !strings.Contains(string(a.body[:min(len(a.body), 300)]), `"hits":[]`); pages++ {
+			a = s.post("/api/search/next-scroll", next).is(200)
+		}
+		if pages != n/1000 {
+			b.Fatalf("%d pages", pages)
+		}
+	}
+	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "docs/s")
+}
