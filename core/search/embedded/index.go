@@ -22,7 +22,7 @@ const minDead = 512
 
 // deadPart: a segment is written anew when one in so many of its documents is
 // deleted.
-const deadPart = 4
+const deadPart = 2
 
 // index is one concrete index. writer is held by whoever changes it; readers
 // only take the segment and its lock.
