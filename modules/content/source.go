@@ -2,8 +2,8 @@ package content
 
 import (
 	"context"
-	"errors"
 	"slices"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
@@ -28,7 +28,13 @@ var (
 		JOIN content_revision r ON r.id = p.revision_id ORDER BY p.revision_id`)
 	selectSource = db.SQL(`SELECT r.raw, p.published_at FROM content_revision r JOIN content_publication p
 		ON p.type_id = r.type_id AND p.ouuid = r.ouuid AND p.environment_id = ? WHERE r.id = ?`)
+	selectSources = db.SQL(`SELECT r.id, r.raw, p.published_at FROM content_revision r JOIN content_publication p
+		ON p.type_id = r.type_id AND p.ouuid = r.ouuid AND p.environment_id = ? WHERE r.id IN (?` + strings.Repeat(", ?", sourcesAtOnce-1) + `)`)
 )
+
+// sourcesAtOnce is how many sources of a long list one statement finds: on
+// SQLite a statement costs more than a row.
+const sourcesAtOnce = 64
 
 // indexed adds what only the index knows: when the revision was published
 // (contract-notes 1.5).
@@ -116,15 +122,19 @@ func (s *source) Sources(ctx context.Context, environment string, revisions []in
 	if err != nil {
 		return nil, err
 	}
+	out := make([][]byte, len(revisions))
 	env := cat.envs[environment]
-	if env == nil {
-		return nil, errors.New("content: no environment " + environment)
+	if env == nil { // it was removed while somebody read from it
+		return out, nil
 	}
-	args := make([][]any, len(revisions))
-	for i, id := range revisions {
+	whole := len(revisions) - len(revisions)%sourcesAtOnce
+	if err := s.sourceBlocks(ctx, env.id, revisions[:whole], out); err != nil {
+		return nil, err
+	}
+	args := make([][]any, len(revisions)-whole)
+	for i, id := range revisions[whole:] {
 		args[i] = []any{env.id, id}
 	}
-	out := make([][]byte, len(revisions))
 	err = s.store.db.Each(ctx, selectSource, args, func(i int, rows db.Rows) error {
 		var raw []byte
 		var at int64
@@ -134,10 +144,38 @@ func (s *source) Sources(ctx context.Context, environment string, revisions []in
 		if err := rows.Scan(&raw, &at); err != nil {
 			return err
 		}
-		out[i] = indexed(raw, at)
+		out[whole+i] = indexed(raw, at)
 		return nil
 	})
 	return out, err
+}
+
+// sourceBlocks is Sources for a multiple of sourcesAtOnce revisions.
+func (s *source) sourceBlocks(ctx context.Context, environment int64, revisions []int64, out [][]byte) error {
+	args := make([][]any, 0, len(revisions)/sourcesAtOnce)
+	for block := range slices.Chunk(revisions, sourcesAtOnce) {
+		list := append(make([]any, 0, sourcesAtOnce+1), environment)
+		for _, id := range block {
+			list = append(list, id)
+		}
+		args = append(args, list)
+	}
+	found := make(map[int64][]byte, sourcesAtOnce)
+	return s.store.db.Each(ctx, selectSources, args, func(i int, rows db.Rows) error {
+		clear(found)
+		for rows.Next() {
+			var id, at int64
+			var raw []byte
+			if err := rows.Scan(&id, &raw, &at); err != nil {
+				return err
+			}
+			found[id] = indexed(raw, at)
+		}
+		for k := i * sourcesAtOnce; k < (i+1)*sourcesAtOnce; k++ {
+			out[k] = found[revisions[k]]
+		}
+		return nil
+	})
 }
 
 // All implements port.ContentTypes.

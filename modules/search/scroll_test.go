@@ -70,38 +70,58 @@ func TestScroll(t *testing.T) {
 	})
 }
 
-// TestScrollMoment reads a scroll while documents are replaced and the index
-// is built anew: it gives what was there when it was opened, once each.
+// TestScrollMoment reads scrolls while documents are replaced and the index is
+// built anew: they give what was there when they were opened, once each.
 func TestScrollMoment(t *testing.T) {
+	engines(t, func(t *testing.T, vars ...string) {
+		s := site(t, vars...)
+		const n = 300
+		var lines strings.Builder
+		var want []string
+		for i := range n {
+			fmt.Fprintf(&lines, `{"ouuid":"d%03d","data":{"title":"old","category":"many"}}`+"\n", i)
+			want = append(want, fmt.Sprintf("d%03d", i))
+		}
+		s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
+		sizes := []string{"7", "64", "130", "1000"} // sources are loaded in blocks
+		firsts := make([]*answer, len(sizes))
+		for i, size := range sizes {
+			firsts[i] = s.open("admin", `{"query":{"term":{"category":"many"}},"size":`+size+`}`, "5m").is(200)
+		}
+		s.post("/api/data/page/_bulk?refresh=true", strings.ReplaceAll(lines.String(), "old", "new")).is(200)
+		s.index.Sweep()
+		s.must(s.index.Rebuild(t.Context()))
+		s.index.Sweep()
+		s.post("/api/data/page/_bulk?refresh=true", strings.ReplaceAll(strings.ReplaceAll(lines.String(), "many", "none"), "old", "newer")).is(200)
+		s.index.Sweep()
+		for i, a := range firsts {
+			id := a.text("_scroll_id")
+			var got []string
+			for ; a.ids() != ""; a = s.next("admin", id) {
+				last := strings.Count(a.ids(), ",")
+				a.has("hits.total.value", "300", "hits.hits.0._source.title", `"old"`, fmt.Sprintf("hits.hits.%d._source.title", last), `"old"`)
+				got = append(got, strings.Split(a.ids(), ",")...)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("size %s: %d documents, want each of %d once: %v", sizes[i], len(got), n, got)
+			}
+		}
+		if got := s.count("admin", `{"query":{"term":{"category":"many"}}}`); got != "0" {
+			t.Errorf("%s are there now", got)
+		}
+	})
+}
+
+// TestScrollOutlivesItsEnvironment removes the environment under a scroll.
+func TestScrollOutlivesItsEnvironment(t *testing.T) {
 	s := site(t)
-	const n = 300
-	var lines strings.Builder
-	var want []string
-	for i := range n {
-		fmt.Fprintf(&lines, `{"ouuid":"d%03d","data":{"title":"old","category":"many"}}`+"\n", i)
-		want = append(want, fmt.Sprintf("d%03d", i))
-	}
-	s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
-	const object = `{"query":{"term":{"category":"many"}},"size":7}`
-	first := s.open("admin", object, "5m").is(200)
-	s.post("/api/data/page/_bulk?refresh=true", strings.ReplaceAll(lines.String(), "old", "new")).is(200)
+	a := s.open("admin", `{"indices":["quoin_both"],"size":1,"sort":"_id"}`, "1m").is(200)
+	s.call("admin", http.MethodDelete, "/api/admin/environment/live", "").is(200)
+	s.must(s.index.RefreshAll(t.Context()))
 	s.index.Sweep()
-	s.must(s.index.Rebuild(t.Context()))
-	s.index.Sweep()
-	s.post("/api/data/page/_bulk?refresh=true", strings.ReplaceAll(strings.ReplaceAll(lines.String(), "many", "none"), "old", "newer")).is(200)
-	s.index.Sweep()
-	id := first.text("_scroll_id")
-	got := strings.Split(first.ids(), ",")
-	for a := s.next("admin", id); a.ids() != ""; a = s.next("admin", id) {
-		a.has("hits.total.value", "300", "hits.hits.0._source.title", `"old"`)
-		got = append(got, strings.Split(a.ids(), ",")...)
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("%d documents, want each of %d once: %v", len(got), n, got)
-	}
-	if got := s.count("admin", `{"query":{"term":{"category":"many"}}}`); got != "0" {
-		t.Errorf("%s are there now", got)
+	for range 6 {
+		s.next("admin", a.text("_scroll_id")).is(200)
 	}
 }
 
