@@ -49,6 +49,7 @@ type MetricAgg struct {
 	Func    MetricFunc
 	Field   string
 	Missing *Value
+	Sigma   float64 // of ExtendedStats
 }
 
 // FilterAgg is one bucket of the documents that match Query.

@@ -131,8 +131,11 @@ func (l *layout) millis(s string, loc *time.Location, up bool) (int64, bool) {
 }
 
 // Text writes a date in the first of the formats, in UTC.
-func (f *Format) Text(ms int64) string {
-	t := time.UnixMilli(ms).UTC()
+func (f *Format) Text(ms int64) string { return f.TextIn(ms, time.UTC) }
+
+// TextIn writes a date in the first of the formats, in a time zone.
+func (f *Format) TextIn(ms int64, loc *time.Location) string {
+	t := time.UnixMilli(ms).In(loc)
 	l := &f.layouts[0]
 	switch {
 	case l.epoch != 0:

@@ -199,9 +199,10 @@ func (r *reader) zone() *time.Location {
 	return time.FixedZone("", sign*(h*3600+m*60))
 }
 
-// appendISO writes milliseconds as yyyy-MM-ddTHH:mm:ss.SSSZ in UTC.
+// appendISO writes milliseconds as yyyy-MM-ddTHH:mm:ss.SSSZ, with the offset of
+// the zone of t.
 func appendISO(dst []byte, t time.Time) []byte {
-	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
+	return t.AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 }
 
 func atoi64(s string) (int64, bool) {

@@ -69,17 +69,25 @@ func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err
 	if a.Body, err = p.aggBody(kind, in, depth); err != nil {
 		return a, err
 	}
-	if _, metric := a.Body.(*search.MetricAgg); metric && len(a.Subs) > 0 {
+	if isMetric(a.Body) && len(a.Subs) > 0 {
 		return a, n.bad("%s cannot have sub-aggregations", kind)
 	}
 	return a, in.done(kind)
+}
+
+func isMetric(body search.AggBody) bool {
+	switch body.(type) {
+	case *search.MetricAgg, *search.PercentilesAgg:
+		return true
+	}
+	return false
 }
 
 func (p *parser) aggBody(kind string, o *object, depth int) (search.AggBody, error) {
 	switch kind {
 	case "terms":
 		return termsAgg(o)
-	case "min", "max", "sum", "avg", "value_count", "cardinality", "stats":
+	case "min", "max", "sum", "avg", "value_count", "cardinality", "stats", "extended_stats":
 		return metricAgg(search.MetricFunc(kind), o)
 	case "nested":
 		path, err := o.must("path", "nested")
@@ -93,7 +101,7 @@ func (p *parser) aggBody(kind string, o *object, depth int) (search.AggBody, err
 		}
 		return &search.GlobalAgg{}, nil
 	}
-	return nil, o.bad("the aggregation %q is not supported", kind)
+	return p.rangedAgg(kind, o)
 }
 
 func termsAgg(o *object) (search.AggBody, error) {
@@ -160,6 +168,13 @@ func metricAgg(f search.MetricFunc, o *object) (search.AggBody, error) {
 	}
 	if a.Missing, err = missing(o); err != nil {
 		return nil, err
+	}
+	if f == search.ExtendedStats {
+		a.Sigma, err = o.float("sigma", 2)
+		if err == nil && (a.Sigma < 0 || a.Sigma > 1e6) {
+			err = o.get("sigma").bad("sigma must be between 0 and 1e6")
+		}
+		return a, err
 	}
 	if f == search.Cardinality {
 		o.get("precision_threshold") // always exact

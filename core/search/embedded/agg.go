@@ -54,6 +54,16 @@ func (r *run) agg(a *search.Agg, sets []set) (search.ResultBody, error) {
 		return r.termsAgg(a, body, sets)
 	case *search.MetricAgg:
 		return r.metric(a, body, sets)
+	case *search.RangeAgg:
+		return r.rangeAgg(a, body, sets)
+	case *search.HistogramAgg:
+		return r.histogramAgg(a, body, sets)
+	case *search.FiltersAgg:
+		return r.filtersAgg(a, body, sets)
+	case *search.MissingAgg:
+		return r.missingAgg(a, body, sets)
+	case *search.PercentilesAgg:
+		return r.percentiles(a, body, sets)
 	case *search.FilterAgg:
 		return r.filterAgg(a, body, sets)
 	case *search.NestedAgg:

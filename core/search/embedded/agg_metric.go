@@ -35,6 +35,9 @@ func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.
 	if err != nil {
 		return nil, err
 	}
+	if body.Func == search.ExtendedStats {
+		return &search.Extended{StatsResult: *m.stats(m.sum / float64(m.n)), SumOfSquares: m.squares, Sigma: body.Sigma}, nil
+	}
 	return m.result(body.Func), nil
 }
 
@@ -62,6 +65,7 @@ func countValues(body *search.MetricAgg, sets []set, families [][]*family) int {
 type sums struct {
 	n         int64
 	sum       float64
+	squares   float64
 	low, high float64
 	field     *mapping.Field // how to write the numbers, nil for plain
 }
@@ -69,6 +73,7 @@ type sums struct {
 func (m *sums) add(v float64) {
 	m.n++
 	m.sum += v
+	m.squares += v * v
 	m.low, m.high = math.Min(m.low, v), math.Max(m.high, v)
 }
 

@@ -66,6 +66,8 @@ func subValue(subs []search.AggResult, path string) (float64, bool) {
 			return body.Value, !body.Null
 		case *search.StatsResult:
 			return statsValue(body, prop)
+		case *search.Extended:
+			return statsValue(&body.StatsResult, prop)
 		case *search.SingleBucket:
 			if more && rest != "_count" {
 				return subValue(body.Subs, rest)
@@ -114,11 +116,11 @@ func orderable(subs []search.Agg, path string) bool {
 		}
 		switch body := s.Body.(type) {
 		case *search.MetricAgg:
-			if body.Func == search.Stats {
+			if body.Func == search.Stats || body.Func == search.ExtendedStats {
 				return !more && slices.Contains([]string{"min", "max", "avg", "sum", "count"}, prop)
 			}
 			return !more && (!dotted || s.Name == first || prop == "value")
-		case *search.TermsAgg:
+		case *search.TermsAgg, *search.RangeAgg, *search.HistogramAgg, *search.FiltersAgg, *search.PercentilesAgg:
 			return false
 		}
 		return !more || rest == "_count" || orderable(s.Subs, rest)

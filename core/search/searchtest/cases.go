@@ -78,7 +78,7 @@ func cases(t *testing.T, factory Factory) {
 			t.Errorf("%s: counted %d, %v", c.query, n, err)
 		}
 	}
-	for _, c := range bodyCases {
+	for _, c := range slices.Concat(bodyCases, rangedCases) {
 		out, err := b.search(target("one"), c.object)
 		if err != nil {
 			t.Errorf("%s: %v", c.object, err)
@@ -199,8 +199,11 @@ var hitCases = []hitCase{
 	{`{"query":{"term":{"tag":"blue"}}}`, "pa"},
 }
 
+// bodyCase is a search object and a part of the answer.
+type bodyCase struct{ object, path, want string }
+
 // bodyCases give a part of the answer to whole search objects.
-var bodyCases = []struct{ object, path, want string }{
+var bodyCases = []bodyCase{
 	{`{"size":0,"aggs":{"t":{"terms":{"field":"_contenttype"}}}}`, "aggregations.t",
 		`{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"page","doc_count":3},{"key":"note","doc_count":2}]}`},
 	{`{"size":0,"aggs":{"t":{"terms":{"field":"_index"},"aggregations":{"m":{"max":{"field":"n"}}}}}}`, "aggregations.t.buckets",

@@ -39,6 +39,24 @@ func (w *world) agg(kind string, body, subs map[string]any, objs []*obj) map[str
 			}
 		}
 		return one(kept)
+	case "missing":
+		var kept []*obj
+		for _, o := range objs {
+			if !o.at(body["field"].(string)).any() {
+				kept = append(kept, o)
+			}
+		}
+		return one(kept)
+	case "filters":
+		out := map[string]any{}
+		for name, q := range body["filters"].(map[string]any) {
+			out[name] = w.agg("filter", q.(map[string]any), subs, objs)
+		}
+		return map[string]any{"buckets": out}
+	case "range":
+		return w.ranges(body, subs, objs)
+	case "histogram", "date_histogram":
+		return w.histogram(kind, body, subs, objs)
 	case "global":
 		return one(w.visible)
 	case "nested":

@@ -247,7 +247,10 @@ func (g gen) agg(space string, depth int) jm {
 		return jm{"terms": jm{"field": f}}
 	}
 	var a jm
-	switch g.IntN(6) {
+	switch g.IntN(8) {
+	case 6, 7:
+		a = g.ranged(space, f, num)
+		a["aggs"] = g.aggs(space, depth-1)
 	case 0:
 		a = jm{"filter": g.query(space, 1), "aggs": g.aggs(space, depth-1)}
 	case 1, 2:
@@ -280,6 +283,26 @@ func (g gen) agg(space string, depth int) jm {
 		a = jm{"terms": t, "aggs": subs}
 	}
 	return a
+}
+
+// ranged makes aggregations whose buckets do not come from single values.
+func (g gen) ranged(space, field, num string) jm {
+	switch g.IntN(5) {
+	case 0:
+		return jm{"missing": jm{"field": field}}
+	case 1:
+		return jm{"filters": jm{"filters": jm{"a": g.query(space, 1), "b": g.query(space, 0)}}}
+	case 2:
+		return jm{"range": jm{"field": num, "ranges": []any{jm{"to": 2.0, "key": "low"}, jm{"from": 1.0, "to": 4.0, "key": "mid"}, jm{"from": 3.0, "key": "high"}}}}
+	case 3:
+		if space == "" {
+			return jm{"date_histogram": jm{"field": "date", "calendar_interval": "month", "min_doc_count": float64(g.IntN(3))}}
+		}
+	}
+	if num == "date" {
+		num = "price"
+	}
+	return jm{"histogram": jm{"field": num, "interval": float64(1 + g.IntN(3)), "min_doc_count": float64(g.IntN(3))}}
 }
 
 // settings are the mapping of the random documents.

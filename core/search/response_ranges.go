@@ -1,0 +1,160 @@
+package search
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// RangeBuckets is the result of range and date_range.
+type RangeBuckets struct {
+	Keyed   bool
+	Buckets []RangeBucket
+}
+
+// RangeBucket is one range; FromText and ToText are given for dates.
+type RangeBucket struct {
+	Key              string
+	From, To         *float64
+	FromText, ToText string
+	Count            int64
+	Subs             []AggResult
+}
+
+// HistogramBuckets is the result of histogram and date_histogram.
+type HistogramBuckets struct {
+	Keyed   bool
+	Buckets []Bucket
+}
+
+// FilterBuckets is the result of filters; Names is nil for a list.
+type FilterBuckets struct {
+	Names   []string
+	Buckets []SingleBucket
+}
+
+// Percentiles is the result of percentiles. Values are NaN when there is none.
+type Percentiles struct {
+	Keyed            bool
+	Percents, Values []float64
+}
+
+// Extended is what extended_stats adds to stats.
+type Extended struct {
+	StatsResult
+	SumOfSquares float64
+	Sigma        float64 // how many deviations away the bounds are
+}
+
+// list writes n elements between commas and the brackets of a list, or of an
+// object if keyed.
+func list(dst []byte, keyed bool, n int, each func(dst []byte, i int) []byte) []byte {
+	open, shut := byte('['), byte(']')
+	if keyed {
+		open, shut = '{', '}'
+	}
+	dst = append(dst, open)
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = each(dst, i)
+	}
+	return append(dst, shut)
+}
+
+func (r *RangeBuckets) appendBody(dst []byte) []byte {
+	return list(append(dst, `"buckets":`...), r.Keyed, len(r.Buckets), func(dst []byte, i int) []byte {
+		b := &r.Buckets[i]
+		if r.Keyed {
+			dst = append(jsonx.AppendString(dst, b.Key), ":{"...)
+		} else {
+			dst = append(jsonx.AppendString(append(dst, `{"key":`...), b.Key), ',')
+		}
+		dst = appendBoundary(dst, "from", b.From, b.FromText)
+		dst = appendBoundary(dst, "to", b.To, b.ToText)
+		dst = strconv.AppendInt(append(dst, `"doc_count":`...), b.Count, 10)
+		return append(appendSubs(dst, b.Subs), '}')
+	})
+}
+
+func appendBoundary(dst []byte, name string, v *float64, text string) []byte {
+	if v == nil {
+		return dst
+	}
+	dst = appendFloat(append(append(append(dst, '"'), name...), `":`...), *v)
+	if text != "" {
+		dst = jsonx.AppendString(append(append(append(dst, `,"`...), name...), `_as_string":`...), text)
+	}
+	return append(dst, ',')
+}
+
+func (h *HistogramBuckets) appendBody(dst []byte) []byte {
+	return list(append(dst, `"buckets":`...), h.Keyed, len(h.Buckets), func(dst []byte, i int) []byte {
+		b := &h.Buckets[i]
+		if h.Keyed {
+			name := b.KeyText
+			if name == "" {
+				name = string(appendSortValue(nil, b.Key))
+			}
+			dst = append(jsonx.AppendString(dst, name), ':')
+		}
+		dst = append(dst, '{')
+		if b.KeyText != "" {
+			dst = append(jsonx.AppendString(append(dst, `"key_as_string":`...), b.KeyText), ',')
+		}
+		dst = appendSortValue(append(dst, `"key":`...), b.Key)
+		dst = strconv.AppendInt(append(dst, `,"doc_count":`...), b.Count, 10)
+		return append(appendSubs(dst, b.Subs), '}')
+	})
+}
+
+func (f *FilterBuckets) appendBody(dst []byte) []byte {
+	return list(append(dst, `"buckets":`...), f.Names != nil, len(f.Buckets), func(dst []byte, i int) []byte {
+		if f.Names != nil {
+			dst = append(jsonx.AppendString(dst, f.Names[i]), ':')
+		}
+		return append(f.Buckets[i].appendBody(append(dst, '{')), '}')
+	})
+}
+
+func (p *Percentiles) appendBody(dst []byte) []byte {
+	return list(append(dst, `"values":`...), p.Keyed, len(p.Values), func(dst []byte, i int) []byte {
+		percent := appendFloat(nil, p.Percents[i])
+		if p.Keyed {
+			return appendFloat(append(jsonx.AppendString(dst, string(percent)), ':'), p.Values[i])
+		}
+		dst = append(append(append(dst, `{"key":`...), percent...), `,"value":`...)
+		return append(appendFloat(dst, p.Values[i]), '}')
+	})
+}
+
+func (e *Extended) appendBody(dst []byte) []byte {
+	dst = e.StatsResult.appendBody(dst)
+	n := float64(e.Count)
+	variance := math.Max(e.SumOfSquares-e.Sum*e.Sum/n, 0) / n
+	sampling := math.Max(e.SumOfSquares-e.Sum*e.Sum/n, 0) / (n - 1)
+	deviation, other := math.Sqrt(variance), math.Sqrt(sampling)
+	squares := e.SumOfSquares
+	if e.Count == 0 { // Elasticsearch writes null for all of them
+		squares = math.NaN()
+	}
+	pair := func(dst []byte, name string, v float64) []byte {
+		return appendFloat(append(append(append(dst, `"`...), name...), `":`...), v)
+	}
+	dst = pair(append(dst, ','), "sum_of_squares", squares)
+	dst = pair(append(dst, ','), "variance", variance)
+	dst = pair(append(dst, ','), "variance_population", variance)
+	dst = pair(append(dst, ','), "variance_sampling", sampling)
+	dst = pair(append(dst, ','), "std_deviation", deviation)
+	dst = pair(append(dst, ','), "std_deviation_population", deviation)
+	dst = pair(append(dst, ','), "std_deviation_sampling", other)
+	dst = pair(append(dst, `,"std_deviation_bounds":{`...), "upper", e.Avg+e.Sigma*deviation)
+	dst = pair(append(dst, ','), "lower", e.Avg-e.Sigma*deviation)
+	dst = pair(append(dst, ','), "upper_population", e.Avg+e.Sigma*deviation)
+	dst = pair(append(dst, ','), "lower_population", e.Avg-e.Sigma*deviation)
+	dst = pair(append(dst, ','), "upper_sampling", e.Avg+e.Sigma*other)
+	dst = pair(append(dst, ','), "lower_sampling", e.Avg-e.Sigma*other)
+	return append(dst, '}')
+}
