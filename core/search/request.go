@@ -19,7 +19,10 @@ type Request struct {
 	Aggs       []Agg
 	Sort       []SortKey // empty means by score, best first
 	From, Size int
-	Source     SourceFilter
+	// After, when not nil, has a value per sort key, as a hit gives them: only
+	// documents that stand behind it are hits. The total counts all.
+	After  []Value
+	Source SourceFilter
 	// Now is what "now" means in date math; zero means the time of the search.
 	Now time.Time
 	// Warnings are parts of the search object that were left out on purpose,

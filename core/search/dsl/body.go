@@ -24,6 +24,11 @@ func (p *parser) body(o *object, what string) (err error) {
 	if p.r.Size, err = o.whole("size", p.r.Size, 0, search.MaxWindow); err != nil {
 		return err
 	}
+	if n := o.get("search_after"); n != nil {
+		if err := p.searchAfter(n); err != nil {
+			return err
+		}
+	}
 	if n := o.get("sources", "_source"); n != nil {
 		if p.r.Source, err = source(n); err != nil {
 			return err
@@ -39,6 +44,27 @@ func (p *parser) body(o *object, what string) (err error) {
 		return n.bad("true, false or a number is expected")
 	}
 	return o.done(what)
+}
+
+func (p *parser) searchAfter(n *node) error {
+	if n.kind != jsonx.Array || len(n.kids) == 0 || len(n.kids) != len(p.r.Sort) {
+		return n.bad("an array with a value per sort key is expected")
+	}
+	for _, kid := range n.kids {
+		if kid.kind == jsonx.Null {
+			p.r.After = append(p.r.After, search.Value{})
+			continue
+		}
+		v, err := kid.value()
+		if err != nil {
+			return err
+		}
+		p.r.After = append(p.r.After, v)
+	}
+	if p.r.From > 0 {
+		return n.bad("search_after needs from to be 0")
+	}
+	return nil
 }
 
 func (p *parser) window(o *object) error {

@@ -30,6 +30,10 @@ func (r *run) top() ([]candidate, error) {
 			return nil, err
 		}
 	}
+	position, err := r.after(keys)
+	if err != nil {
+		return nil, err
+	}
 	h := heap[candidate]{max: r.req.From + r.req.Size, compare: func(a, b candidate) int { return compareHits(keys, &a, &b) }}
 	for _, v := range r.views {
 		if err := r.ctx.Err(); err != nil {
@@ -40,7 +44,7 @@ func (r *run) top() ([]candidate, error) {
 			scores = r.floats(v.seg.root().n)
 			v.query.score(scores, 1, false)
 		}
-		if err := v.offer(&h, keys, scores); err != nil {
+		if err := v.offer(&h, keys, scores, position); err != nil {
 			return nil, err
 		}
 		if scored {
@@ -56,7 +60,7 @@ func (r *run) top() ([]candidate, error) {
 
 // offer puts the documents of a view into the heap. Most are refused by their
 // first value, before the others are read.
-func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32) error {
+func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32, position []sortable) error {
 	readers := make([]reader, len(keys))
 	for i := range keys {
 		var err error
@@ -84,6 +88,9 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 			for i := range c.rest {
 				c.rest[i] = readers[i+1](doc)
 			}
+		}
+		if position != nil && !behind(keys, &c, position) {
+			return
 		}
 		h.offer(c)
 	})

@@ -1,9 +1,12 @@
 package embedded
 
 import (
+	"time"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 // source is one space from which a sort key takes values.
@@ -94,10 +97,31 @@ func (f *fold) absent() sortable {
 	case f.key.Missing == nil:
 		return sortable{state: absentLast}
 	}
+	if ms, ok := f.missingDate(); ok {
+		return sortable{num: ms, state: isNumber}
+	}
 	if n, ok := f.key.Missing.Number(); ok && (f.numeric() || f.key.Missing.Kind == search.NumberValue) {
 		return sortable{num: n, state: isNumber}
 	}
 	return sortable{text: f.key.Missing.Text, state: isText}
+}
+
+// missingDate reads what stands in for a value as a date of the field.
+func (f *fold) missingDate() (float64, bool) {
+	if f.key.Missing.Kind != search.StringValue {
+		return 0, false
+	}
+	for _, src := range f.sources {
+		for _, fam := range src.families {
+			if fam.field.Family != mapping.Date {
+				continue
+			}
+			if ms, ok := fam.field.Format.Millis(f.key.Missing.Text, time.UTC, false); ok {
+				return float64(ms), true
+			}
+		}
+	}
+	return 0, false
 }
 
 func (f *fold) numeric() bool {

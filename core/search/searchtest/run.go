@@ -22,6 +22,7 @@ type Factory func(t *testing.T, load search.Loader) search.Engine
 func Run(t *testing.T, factory Factory) {
 	t.Run("Lifecycle", func(t *testing.T) { lifecycle(t, factory) })
 	t.Run("Cases", func(t *testing.T) { cases(t, factory) })
+	t.Run("Pages", func(t *testing.T) { pages(t, factory) })
 	t.Run("Nested", func(t *testing.T) { nestedSemantics(t, factory) })
 	t.Run("Refused", func(t *testing.T) { refused(t, factory) })
 	t.Run("Types", func(t *testing.T) { visibleTypes(t, factory) })
