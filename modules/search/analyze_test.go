@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
+
+	"github.com/quoin-cms/quoin/modules/search"
 )
 
 // analyzers is a site with analyzers of its own.
@@ -31,10 +34,10 @@ func (a *answer) tokens() string {
 	a.t.Helper()
 	var out struct {
 		Tokens []struct {
-			Token, Type          string
-			Start, End, Position int
-			StartOffset          int `json:"start_offset"`
-			EndOffset            int `json:"end_offset"`
+			Token       string
+			Position    int
+			StartOffset int `json:"start_offset"`
+			EndOffset   int `json:"end_offset"`
 		}
 	}
 	if err := json.Unmarshal(a.is(200).body, &out); err != nil {
@@ -154,4 +157,51 @@ func TestAnalyzeBadInput(t *testing.T) {
 		s.call("noapi", http.MethodPost, "/api/search/"+path, `{}`).is(403)
 		s.call("admin", http.MethodGet, "/api/search/"+path, "").is(405)
 	}
+}
+
+// FuzzAnalyze makes tokens of any text by any chain: offsets stay within the
+// text, as UTF-16 counts it.
+func FuzzAnalyze(f *testing.F) {
+	for _, s := range []string{
+		`{"text":"Le <b>Coin</b> 😀 é","parameters":{"tokenizer":"standard","filter":["lowercase","asciifolding"],"char_filter":["html_strip"]}}`,
+		`{"text":"a/b/c","parameters":{"tokenizer":"path_hierarchy"}}`, `{"text":"ab cd","parameters":{"tokenizer":"ngram"}}`,
+		`{"text":"\u00e9\ud83d\ude00","parameters":{"filter":"shingle"}}`, `{"text":"&eacute;<","parameters":{"tokenizer":"keyword","char_filter":"html_strip","filter":["reverse"]}}`,
+		`{"text":"x","parameters":[]}`, `{"parameters":{"filter":[["a"]]}}`, `{"text":"x","parameters":{"field":"a","analyzer":"b"}}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		text, answer, err := search.AnalyzeBody(raw)
+		if err != nil {
+			return
+		}
+		var out struct {
+			Tokens []struct {
+				Start int `json:"start_offset"`
+				End   int `json:"end_offset"`
+			}
+		}
+		if err := json.Unmarshal(answer, &out); err != nil {
+			t.Fatalf("%v: %q out of %q", err, answer, raw)
+		}
+		units := len(utf16.Encode([]rune(text)))
+		for _, k := range out.Tokens {
+			if k.Start < 0 || k.End < k.Start || k.End > units {
+				t.Errorf("%d-%d of %d: %q out of %q", k.Start, k.End, units, answer, raw)
+			}
+		}
+	})
+}
+
+// FuzzKeep reads how long scrolls are kept.
+func FuzzKeep(f *testing.F) {
+	for _, s := range []string{"", "3m", "1h", "0s", "-1m", "3", "m", "3 m", "1d", "99999999999h", "1nanos", "1e3s", "3600000ms", "１m"} {
+		f.Add(s)
+	}
+	cfg := search.Defaults()
+	f.Fuzz(func(t *testing.T, text string) {
+		if d, err := search.Keep(cfg, text); err == nil && (d <= 0 || d > cfg.ScrollKeepAlive) {
+			t.Errorf("%q is %s", text, d)
+		}
+	})
 }

@@ -105,3 +105,27 @@ func (s Scrolls) Len() int { return len(s.open) }
 
 // Sweep forgets what has expired and detaches the rest from old indexes.
 func (ix *Indexer) Sweep() { ix.scrolls.sweep() }
+
+// AnalyzeBody does what POST analyze does for a body, without an index: only
+// tokenizers and filters that are built in, else the tokens of no text.
+func AnalyzeBody(raw []byte) (text string, answer []byte, err error) {
+	p := parse(raw)
+	text = p.textOf("text", maxAnalyzed)
+	a := p.parameters()
+	if p.err != nil {
+		return "", nil, p.err
+	}
+	if err := checkSize(search.Settings{}, a, text); err != nil {
+		return "", nil, err
+	}
+	var tokens []search.Token
+	if a.Chain != nil {
+		if tokens, err = a.Chain.analyze(search.Settings{}, text); err != nil {
+			return "", nil, err
+		}
+	}
+	return text, appendTokens(nil, text, tokens), nil
+}
+
+// Keep reads how long a scroll is to be kept.
+func Keep(cfg *Config, text string) (time.Duration, error) { return (&Service{cfg: cfg}).keep(text) }
