@@ -71,6 +71,9 @@ func (h *Hit) AppendJSON(dst []byte) []byte {
 	dst = appendScore(dst, h.Score)
 	dst = append(dst, `,"_source":`...)
 	dst = append(dst, h.Source...)
+	if len(h.Highlight) > 0 {
+		dst = appendHighlight(append(dst, `,"highlight":`...), h.Highlight)
+	}
 	if len(h.Sort) > 0 {
 		dst = append(dst, `,"sort":[`...)
 		for i, v := range h.Sort {
@@ -82,6 +85,15 @@ func (h *Hit) AppendJSON(dst []byte) []byte {
 		dst = append(dst, ']')
 	}
 	return append(dst, '}')
+}
+
+func appendHighlight(dst []byte, fields []Highlighted) []byte {
+	return list(dst, true, len(fields), func(dst []byte, i int) []byte {
+		dst = append(jsonx.AppendString(dst, fields[i].Field), ':')
+		return list(dst, false, len(fields[i].Fragments), func(dst []byte, k int) []byte {
+			return jsonx.AppendString(dst, fields[i].Fragments[k])
+		})
+	})
 }
 
 func appendScore(dst []byte, s *float64) []byte {

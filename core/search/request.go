@@ -21,8 +21,9 @@ type Request struct {
 	From, Size int
 	// After, when not nil, has a value per sort key, as a hit gives them: only
 	// documents that stand behind it are hits. The total counts all.
-	After  []Value
-	Source SourceFilter
+	After     []Value
+	Highlight *Highlight // nil for none
+	Source    SourceFilter
 	// Now is what "now" means in date math; zero means the time of the search.
 	Now time.Time
 	// Warnings are parts of the search object that were left out on purpose,

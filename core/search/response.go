@@ -20,6 +20,8 @@ type Hit struct {
 	Score  *float64 // nil when scores were not asked for
 	Sort   []SortValue
 	Source []byte // JSON object, already filtered
+	// Highlight has the fields in which something was marked.
+	Highlight []Highlighted
 }
 
 // SortValue is the value of a document for one sort key: a number, a string,

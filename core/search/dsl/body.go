@@ -93,16 +93,13 @@ func lostName(n *node) bool {
 	return n.kind == jsonx.Object && len(n.keys) == 1 && n.keys[0] == "params"
 }
 
-// later refuses parts of a search that no engine has yet, unless they ask for
+// later reads highlights and refuses parts of a search that no engine has yet, unless they ask for
 // nothing.
 func (p *parser) later(o *object) error {
 	if n := o.get("highlight"); !n.empty() {
-		h, err := open(n)
-		if err != nil {
+		var err error
+		if p.r.Highlight, err = p.highlight(n); err != nil {
 			return err
-		}
-		if !h.get("fields").empty() {
-			return n.bad("highlight is not supported")
 		}
 	}
 	if n := o.get("suggest"); !n.empty() {

@@ -17,11 +17,11 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 	if r.From < 0 || r.Size < 0 || r.From+r.Size > search.MaxWindow {
 		return nil, problem.Field(problem.Invalid, "size", "from + size must not be above %d", search.MaxWindow)
 	}
-	out, err := e.evaluate(ctx, t, r)
+	out, marks, err := e.evaluate(ctx, t, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.sources(ctx, r, out); err != nil {
+	if err := e.marked(ctx, r, out, marks); err != nil {
 		return nil, err
 	}
 	out.Took = time.Since(begin)
@@ -29,40 +29,45 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 }
 
 // evaluate does what needs the segments.
-func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, error) {
+func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, map[string][]marked, error) {
 	run, err := e.start(ctx, t, r)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer run.close()
 	if err := run.match(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := &search.Response{Shards: len(run.views)}
 	if out.Aggs, err = run.aggregate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if out.Total, err = run.narrow(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if r.Size == 0 {
-		return out, nil
+		return out, run.marks(), nil
 	}
 	list, err := run.top()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out.Hits = run.hits(list)
 	if len(out.Hits) > 0 && (len(r.Sort) == 0 || r.Sort[0].Field == "_score" && r.Sort[0].Desc) {
 		best := float64(run.best)
 		out.MaxScore = &best
 	}
-	return out, nil
+	return out, run.marks(), nil
 }
 
 // sources loads the sources of the hits, index by index, and filters them.
 // Hits whose source is gone are left out.
 func (e *Engine) sources(ctx context.Context, r *search.Request, out *search.Response) error {
+	return e.marked(ctx, r, out, nil)
+}
+
+// marked does so and marks what is to be highlighted.
+func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Response, marks map[string][]marked) error {
 	byIndex := map[string][]int{}
 	for i := range out.Hits {
 		byIndex[out.Hits[i].Index] = append(byIndex[out.Hits[i].Index], i)
@@ -84,6 +89,7 @@ func (e *Engine) sources(ctx context.Context, r *search.Request, out *search.Res
 				continue
 			}
 			h := &out.Hits[i]
+			h.Highlight = highlight(loaded[k], marks[name])
 			if h.Source, err = r.Source.Apply(loaded[k], h.Key.Type); err != nil {
 				return problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
 			}

@@ -78,7 +78,7 @@ func cases(t *testing.T, factory Factory) {
 			t.Errorf("%s: counted %d, %v", c.query, n, err)
 		}
 	}
-	for _, c := range slices.Concat(bodyCases, rangedCases) {
+	for _, c := range slices.Concat(bodyCases, rangedCases, highlightCases) {
 		out, err := b.search(target("one"), c.object)
 		if err != nil {
 			t.Errorf("%s: %v", c.object, err)
