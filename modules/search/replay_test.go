@@ -173,6 +173,7 @@ func TestOldClient(t *testing.T) {
 		{"post filter without its name", page("postFilter", `{"params":{"category":"a"}}`), "four,one,three,two"},
 		{"suggest without its name", page("suggest", `{"params":{"text":"x"}}`), "four,one,three,two"},
 		{"highlight as []", page("highlight", `[]`), "four,one,three,two"},
+		{"highlight of a field as []", page("highlight", `{"pre_tags":["<b>"],"post_tags":["</b>"],"fields":{"title":[]}}`, "queryArray", `{"match":{"title":"first"}}`), "one"},
 		{"two indices and a regex", page("indices", `["quoin_preview","quoin_live"]`, "regex", `"quoin_live.*"`), "one"},
 	} {
 		got := c.search(q.given)

@@ -19,6 +19,9 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if r.Size < 1 || r.Size > search.MaxWindow {
 		return nil, problem.Field(problem.Invalid, "size", "the pages of a scroll have between 1 and %d documents", search.MaxWindow)
 	}
+	if r.After != nil {
+		return nil, problem.Field(problem.Invalid, "search_after", "a scroll has no sort, so nothing can be behind a hit")
+	}
 	run, err := e.start(ctx, t, r)
 	if err != nil {
 		return nil, err
@@ -27,7 +30,7 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if err := run.match(); err != nil {
 		return nil, err
 	}
-	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.views), totals: map[string]int64{}}
+	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.views), marks: run.marks(), totals: map[string]int64{}}
 	if c.aggs, err = run.aggregate(); err != nil {
 		return nil, err
 	}
@@ -45,8 +48,9 @@ type scroll struct {
 	engine *Engine
 	req    *search.Request // what is needed of it to make hits
 	shards int
-	aggs   []search.AggResult // until the first page is given
-	totals map[string]int64   // by content type
+	marks  map[string][]marked // what to highlight, by index
+	aggs   []search.AggResult  // until the first page is given
+	totals map[string]int64    // by content type
 	parts  []part
 }
 
@@ -93,7 +97,7 @@ func (c *scroll) Next(ctx context.Context, types []string) (*search.Response, er
 			out.Hits = parts[i].read(out.Hits, types, c.req.Size)
 		}
 		wanted := len(out.Hits)
-		if err := c.engine.sources(ctx, c.req, out); err != nil {
+		if err := c.engine.marked(ctx, c.req, out, c.marks); err != nil {
 			return nil, err
 		}
 		c.parts = slices.DeleteFunc(parts, func(p part) bool { return p.done })

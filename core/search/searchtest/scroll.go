@@ -109,6 +109,14 @@ func scrollPages(t *testing.T, factory Factory) {
 			t.Errorf("%s: not done at the end", c.object)
 		}
 	}
+	b.index("texts", search.Settings{}, [2]string{"page:a", `{"t":"red stone"}`}, [2]string{"page:b", `{"t":"grey stone"}`})
+	marked := b.scroll(target("texts"), `{"size":1,"query":{"match":{"t":"stone"}},"highlight":{"fields":{"t":[]}}}`)
+	for _, want := range []string{"red <em>stone</em>", "grey <em>stone</em>"} {
+		out, err := marked.Next(t.Context(), nil)
+		if err != nil || len(out.Hits) != 1 || !strings.Contains(string(out.AppendJSON(nil)), want) {
+			t.Errorf("%s is not in %s, %v", want, out.AppendJSON(nil), err)
+		}
+	}
 	cursor := b.scroll(target("one"), `{"size":1,"sources":["m"],"aggs":{"a":{"max":{"field":"n"}}}}`)
 	for i, want := range []int{1, 0} {
 		out, err := cursor.Next(t.Context(), nil)
@@ -220,6 +228,7 @@ func scrollRefused(t *testing.T, factory Factory) {
 		{"one", search.Request{}, problem.Invalid},
 		{"one", search.Request{Size: -1}, problem.Invalid},
 		{"one", search.Request{Size: search.MaxWindow + 1}, problem.Invalid},
+		{"one", search.Request{Size: 1, After: []search.Value{{}}}, problem.Invalid},
 		{"nowhere", search.Request{Size: 1}, problem.NotFound},
 	} {
 		_, err := b.e.Scroll(t.Context(), target(c.index), &c.r)
