@@ -46,11 +46,13 @@ func realSite(t *testing.T, site string, vars ...string) {
 	}
 	readBack(t, s, site)
 	for query, want := range map[string]int{
-		`{"query":{"term":{"_contenttype":"news"}}}`:                            17,
-		`{"contentTypes":["feature"]}`:                                          106,
-		`{"query":{"match_phrase":{"nl.title":"x"}}}`:                           -1, // refused with words, not wrongly answered
-		`{"query":{"match":{"fr.title":"monitoring"}},"contentTypes":["news"]}`: 2,
-		`{"query":{"term":{"categories":"category:d9gzcokBTbVbdHDC6n5N"}}}`:     fileCount(t, site, `"category:d9gzcokBTbVbdHDC6n5N"`, `"categories"`),
+		`{"query":{"term":{"_contenttype":"news"}}}`:                                                             17,
+		`{"contentTypes":["feature"]}`:                                                                           106,
+		`{"query":{"match_phrase":{"fr.title":"le monitoring externe"}}}`:                                        0,
+		`{"query":{"query_string":{"query":"fr.title:monit*","analyze_wildcard":true}},"contentTypes":["news"]}`: 2,
+		`{"query":{"percolate":{"field":"x"}}}`:                                                                  -1, // refused with words, not wrongly answered
+		`{"query":{"match":{"fr.title":"monitoring"}},"contentTypes":["news"]}`:                                  2,
+		`{"query":{"term":{"categories":"category:d9gzcokBTbVbdHDC6n5N"}}}`:                                      fileCount(t, site, `"category:d9gzcokBTbVbdHDC6n5N"`, `"categories"`),
 	} {
 		if got := s.count("ems_promo_v2_preview", query); got != want {
 			t.Errorf("%s finds %d, want %d", query, got, want)
