@@ -109,17 +109,6 @@ type Config struct {
 	tree     *conf.Tree
 }
 
-// Shortcuts are the environment variables with a name of their own.
-func Shortcuts() map[string]string {
-	return map[string]string{
-		"QUOIN_DATA":           "server.data",
-		"QUOIN_LISTEN":         "server.listen",
-		"QUOIN_DATABASE_URL":   "database.url",
-		"QUOIN_ADMIN_USERNAME": "user.admin_username",
-		"QUOIN_ADMIN_PASSWORD": "user.admin_password",
-	}
-}
-
 // Declare gives a configuration that holds the defaults of the core and of
 // every module, enabled or not.
 func Declare(all []module.Spec) *Config {
@@ -152,7 +141,6 @@ func Declare(all []module.Spec) *Config {
 // Load reads and checks the configuration; the error names everything that is
 // wrong with it at once.
 func Load(all []module.Spec, opts conf.Options) (*Config, error) {
-	opts.Shortcuts = Shortcuts()
 	tree, err := conf.Load(opts)
 	if err != nil {
 		return nil, err

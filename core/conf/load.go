@@ -45,8 +45,8 @@ func Shortcuts() map[string]string {
 		"QUOIN_DATA":           "server.data",
 		"QUOIN_LISTEN":         "server.listen",
 		"QUOIN_DATABASE_URL":   "database.url",
-		"QUOIN_ADMIN_USERNAME": "modules.user.admin_username",
-		"QUOIN_ADMIN_PASSWORD": "modules.user.admin_password",
+		"QUOIN_ADMIN_USERNAME": "user.admin_username",
+		"QUOIN_ADMIN_PASSWORD": "user.admin_password",
 	}
 }
 
