@@ -10,6 +10,9 @@
 // name, and waits when there is none. A Live subscriber is a function in this
 // process that is told after a commit and forgotten with the process: for
 // indexes and caches in memory that are rebuilt at start.
+// Where such a process must also follow what others write, a durable
+// Subscription with Elsewhere hears those only, and makes no delivery for an
+// event of its own; Bus.Known tells from when on it misses none.
 //
 // # Guarantees
 //
