@@ -55,7 +55,6 @@ func (ix *Indexer) build(ctx context.Context) error {
 		return err
 	}
 	if len(work) > 0 {
-		ix.stats.builds.Add(1)
 		ix.scrolls.sweep()
 		debug.FreeOSMemory() // what the building left behind would stay for minutes
 		ix.log.InfoContext(ctx, "search indexes built", "indexes", len(work), "documents", n, "ms", time.Since(begin).Milliseconds())
@@ -178,6 +177,9 @@ func (ix *Indexer) endBuild(ctx context.Context, work map[string]*place, failed 
 	ix.publish(ctx)
 	if failed != nil {
 		return failed
+	}
+	if len(work) > 0 {
+		ix.stats.builds.Add(1) // before those who wait for the build look
 	}
 	select {
 	case <-ix.ready:
