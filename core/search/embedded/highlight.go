@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/lucene"
 	"github.com/quoin-cms/quoin/core/search/mapping"
@@ -24,34 +26,66 @@ type marked struct {
 	wants []func(f *mapping.Field, term string) bool
 }
 
-// marks gives what is to be highlighted in each index, by its name.
-func (r *run) marks() map[string][]marked {
+// typeKey is one content type in one index. The same path may be analyzed in
+// another way in each.
+type typeKey struct{ index, typ string }
+
+// marks gives what is to be highlighted in documents of the types.
+func (r *run) marks(types []string) map[typeKey][]marked {
 	if r.req.Highlight == nil {
 		return nil
 	}
 	markers := collect(nil, r.req.Query)
-	out := map[string][]marked{}
+	out := map[typeKey][]marked{}
 	for _, v := range r.views {
-		seen := map[string]bool{}
-		for _, how := range r.req.Highlight.Fields {
-			for _, f := range v.seg.families {
-				if f == nil || f.field.Family.Numeric() || seen[f.field.Path] || !search.MatchPattern(how.Name, f.field.Path) {
-					continue
-				}
-				m := marked{field: f.field, how: how}
-				for _, c := range markers {
-					if how.AnyField || search.MatchPattern(c.field, f.field.Path) {
-						m.wants = append(m.wants, c.wants)
-					}
-				}
-				if len(m.wants) > 0 {
-					seen[f.field.Path] = true
-					out[v.x.name] = append(out[v.x.name], m)
-				}
+		for _, t := range types {
+			docs := roaring.And(v.visible, v.ofTypes([]string{t}))
+			if docs.IsEmpty() {
+				continue
 			}
+			key := typeKey{v.x.name, t}
+			out[key] = v.marked(out[key], docs, markers)
 		}
 	}
 	return out
+}
+
+// marked adds the fields in which the documents have texts.
+func (v *view) marked(list []marked, docs *roaring.Bitmap, markers []marker) []marked {
+	for _, how := range v.run.req.Highlight.Fields {
+		for _, f := range v.seg.families {
+			if f == nil || f.field.Family.Numeric() || !search.MatchPattern(how.Name, f.field.Path) || !v.holds(f, docs) {
+				continue
+			}
+			m := marked{field: f.field, how: how}
+			for _, c := range markers {
+				if how.AnyField || search.MatchPattern(c.field, f.field.Path) {
+					m.wants = append(m.wants, c.wants)
+				}
+			}
+			known := slices.ContainsFunc(list, func(o marked) bool { return o.field == f.field })
+			if len(m.wants) > 0 && !known {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
+// holds tells whether any of the documents has a value in the family.
+func (v *view) holds(f *family, docs *roaring.Bitmap) bool {
+	root := v.seg.root()
+	sp := v.seg.spaces[f.field.Space.ID]
+	if sp == nil || sp.parent == nil {
+		return f.has.Intersects(docs)
+	}
+	it := f.has.Iterator()
+	for it.HasNext() {
+		if docs.Contains(sp.outer(root, it.Next())) {
+			return true
+		}
+	}
+	return false
 }
 
 // collect gives the markers of a query.
@@ -153,6 +187,9 @@ func highlight(raw []byte, list []marked) []search.Highlighted {
 	}
 	var out []search.Highlighted
 	for _, m := range list {
+		if slices.ContainsFunc(out, func(h search.Highlighted) bool { return h.Field == m.field.Path }) {
+			continue // another form of the same path has marked something
+		}
 		texts := textsAt(doc, m.field.Path)
 		if up := strings.LastIndexByte(m.field.Path, '.'); len(texts) == 0 && up > 0 { // a sub-field
 			texts = textsAt(doc, m.field.Path[:up])

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if err := run.match(); err != nil {
 		return nil, err
 	}
-	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.views), marks: run.marks(), totals: map[string]int64{}}
+	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.views), totals: map[string]int64{}}
 	if c.aggs, err = run.aggregate(); err != nil {
 		return nil, err
 	}
@@ -40,6 +41,7 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	for _, v := range run.views {
 		c.add(v)
 	}
+	c.marks = run.marks(slices.Collect(maps.Keys(c.totals)))
 	return c, nil
 }
 
@@ -48,9 +50,9 @@ type scroll struct {
 	engine *Engine
 	req    *search.Request // what is needed of it to make hits
 	shards int
-	marks  map[string][]marked // what to highlight, by index
-	aggs   []search.AggResult  // until the first page is given
-	totals map[string]int64    // by content type
+	marks  map[typeKey][]marked // what to highlight
+	aggs   []search.AggResult   // until the first page is given
+	totals map[string]int64     // by content type
 	parts  []part
 }
 

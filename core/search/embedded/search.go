@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -29,7 +30,7 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 }
 
 // evaluate does what needs the segments.
-func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, map[string][]marked, error) {
+func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, map[typeKey][]marked, error) {
 	run, err := e.start(ctx, t, r)
 	if err != nil {
 		return nil, nil, err
@@ -46,7 +47,7 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 		return nil, nil, err
 	}
 	if r.Size == 0 {
-		return out, run.marks(), nil
+		return out, nil, nil
 	}
 	list, err := run.top()
 	if err != nil {
@@ -57,7 +58,18 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 		best := float64(run.best)
 		out.MaxScore = &best
 	}
-	return out, run.marks(), nil
+	return out, run.marks(typesOf(out.Hits)), nil
+}
+
+// typesOf gives the content types of hits.
+func typesOf(hits []search.Hit) []string {
+	var out []string
+	for i := range hits {
+		if t := hits[i].Key.Type; !slices.Contains(out, t) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // sources loads the sources of the hits, index by index, and filters them.
@@ -67,7 +79,7 @@ func (e *Engine) sources(ctx context.Context, r *search.Request, out *search.Res
 }
 
 // marked does so and marks what is to be highlighted.
-func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Response, marks map[string][]marked) error {
+func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Response, marks map[typeKey][]marked) error {
 	byIndex := map[string][]int{}
 	for i := range out.Hits {
 		byIndex[out.Hits[i].Index] = append(byIndex[out.Hits[i].Index], i)
@@ -89,7 +101,7 @@ func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Resp
 				continue
 			}
 			h := &out.Hits[i]
-			h.Highlight = highlight(loaded[k], marks[name])
+			h.Highlight = highlight(loaded[k], marks[typeKey{name, h.Key.Type}])
 			if h.Source, err = r.Source.Apply(loaded[k], h.Key.Type); err != nil {
 				return problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
 			}

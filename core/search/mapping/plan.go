@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,8 +64,8 @@ func NewPlan(reg *Registry, set *analysis.Set, s search.Settings) (*Plan, error)
 	if !s.NoAll {
 		p.all = reg.field(Field{Space: root, Path: AllField, Family: Text, Analyzer: standard, Search: standard})
 	}
-	for name, fields := range s.Types {
-		if err := p.mapType(name, fields); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(s.Types)) {
+		if err := p.mapType(name, s.Types[name]); err != nil {
 			return nil, err
 		}
 	}
