@@ -23,6 +23,13 @@ func (d *dict) find(term string) (uint32, bool) {
 	return ord, ok
 }
 
+// term gives the term of an ordinal. It is not to be kept longer than the
+// segment is held.
+func (d *dict) term(ord uint32) string { return d.terms[ord] }
+
+// size is how many terms there are.
+func (d *dict) size() int { return len(d.terms) }
+
 // add gives the ordinal of a term, which is new or known.
 func (d *dict) add(term []byte) uint32 {
 	if ord, ok := d.ords[string(term)]; ok {

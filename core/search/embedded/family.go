@@ -13,7 +13,7 @@ type family struct {
 	has   *roaring.Bitmap // objects with a value
 
 	dict dict           // of text and keyword
-	post []posting      // by ordinal
+	post []growing      // by ordinal
 	ords column[uint32] // of each object, without doubles; of text only if it is listed
 
 	// Of text: how many tokens each object has, and their sum and the number
@@ -86,7 +86,7 @@ func (f *family) addNumber(object uint32, v float64) {
 func (f *family) ord(term []byte) uint32 {
 	ord := f.dict.add(term)
 	if int(ord) == len(f.post) {
-		f.post = append(f.post, posting{})
+		f.post = append(f.post, growing{})
 	}
 	return ord
 }
@@ -105,8 +105,12 @@ func (f *family) posting(term string) *posting {
 	if !ok {
 		return nil
 	}
-	return &f.post[ord]
+	p := f.at(ord)
+	return &p
 }
+
+// at gives the posting list of an ordinal.
+func (f *family) at(ord uint32) posting { return f.post[ord].seen() }
 
 // renumber gives the family with new numbers of objects, without those that
 // are gone and without terms that nothing holds.
@@ -119,10 +123,10 @@ func (f *family) renumber(to []uint32) *family {
 	}
 	ords := make([]uint32, len(f.post))
 	for ord := range f.post {
-		p := f.post[ord].renumber(to)
+		p := f.at(uint32(ord)).renumber(to)
 		ords[ord] = gone
 		if p.n > 0 {
-			ords[ord] = out.ord([]byte(f.dict.terms[ord]))
+			ords[ord] = out.ord([]byte(f.dict.term(uint32(ord))))
 			out.post[ords[ord]] = p
 		}
 	}

@@ -64,7 +64,7 @@ func (r *run) nearby(f *family, word string, z *search.Fuzziness) []nearby {
 		}
 		ords := fam.dict.prefixed(same)
 		for _, ord := range ords {
-			text := fam.dict.terms[ord]
+			text := fam.dict.term(ord)
 			n, ok := d.from(text)
 			if !ok || seen[text] || r.statsOf(f.field, text).df == 0 {
 				continue
@@ -172,8 +172,8 @@ func (v *view) regexpClause(q *search.Regexp, sp *space) (op, error) {
 			if i&4095 == 4095 && v.run.ctx.Err() != nil {
 				return nil, v.run.ctx.Err()
 			}
-			if whole.MatchString(f.dict.terms[ord]) {
-				f.post[ord].into(out)
+			if whole.MatchString(f.dict.term(ord)) {
+				f.at(ord).into(out)
 			}
 		}
 	}

@@ -22,9 +22,9 @@ func (v *view) term(q *search.Term, sp *space) (op, error) {
 	for _, f := range v.families(sp, q.Field) {
 		if q.CaseInsensitive && !f.field.Family.Numeric() {
 			set := roaring.New()
-			for ord, t := range f.dict.terms {
-				if strings.EqualFold(t, q.Value.Text) {
-					f.post[ord].into(set)
+			for ord := range uint32(f.dict.size()) {
+				if strings.EqualFold(f.dict.term(ord), q.Value.Text) {
+					f.at(ord).into(set)
 				}
 			}
 			ops = append(ops, &constant{set, float32(q.Boost)})

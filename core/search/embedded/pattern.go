@@ -45,8 +45,8 @@ func (v *view) expand(whole pattern, field string, sp *space, boost float64, how
 		}
 		ords := f.dict.prefixed(literal)
 		for _, ord := range ords {
-			if p.matches(f.dict.terms[ord]) {
-				f.post[ord].into(out)
+			if p.matches(f.dict.term(ord)) {
+				f.at(ord).into(out)
 			}
 		}
 	}

@@ -87,7 +87,8 @@ func (o *phrase) bind(sp *space) op {
 		for _, text := range w.terms {
 			if ord, ok := o.f.dict.find(text); ok {
 				w.ords = append(w.ords, ord)
-				ops = append(ops, &term{v: o.v, f: o.f, p: &o.f.post[ord], text: text, boost: o.boost})
+				p := o.f.at(ord)
+				ops = append(ops, &term{v: o.v, f: o.f, p: &p, text: text, boost: o.boost})
 			}
 		}
 		if len(w.ords) == 0 {
@@ -111,7 +112,7 @@ func (r *run) startingWith(f *mapping.Field, texts []string, most int) []string 
 				if found == most {
 					break
 				}
-				if t := fam.dict.terms[ord]; r.statsOf(f, t).df > 0 {
+				if t := fam.dict.term(ord); r.statsOf(f, t).df > 0 {
 					all = append(all, t)
 					found++
 				}
@@ -138,7 +139,7 @@ func (o *phrase) find() {
 	for i, w := range o.words {
 		sets[i] = roaring.New()
 		for _, ord := range w.ords {
-			o.f.post[ord].into(sets[i])
+			o.f.at(ord).into(sets[i])
 			places[ord] = append(places[ord], i)
 			filter |= 1 << (ord & 63)
 		}

@@ -11,11 +11,11 @@ import (
 // anew for every query. That of a longer one is kept.
 const fewMax = 32
 
-// posting is the ascending list of objects that hold a term, and how often each
-// does. It is made for writing: a text has about a hundred tokens, and each
-// costs the places in memory that it touches. The last object is in place, those
+// growing is the ascending list of objects that hold a term, and how often each
+// does, while it is written: a text has about a hundred tokens, and each costs
+// the places in memory that it touches. The last object is in place, those
 // before it are a log of differences; the bitmap is made when a query asks.
-type posting struct {
+type growing struct {
 	one  uint32 // the last object
 	n    uint32 // how many objects; 0 when the term occurs nowhere
 	tf   uint32 // how often the term occurs in the last object
@@ -32,6 +32,23 @@ type list struct {
 	asked atomic.Pointer[known]
 }
 
+// posting is what readers see of a term: its objects in ascending order, and
+// how often each holds it.
+type posting struct {
+	one, tf, n uint32                 // the last object, its occurrences, how many objects
+	log        []byte                 // the objects before it, see list
+	asked      *atomic.Pointer[known] // where the bitmap is kept; not nil if n > fewMax
+}
+
+// seen gives what readers see.
+func (p *growing) seen() posting {
+	out := posting{one: p.one, tf: p.tf, n: p.n}
+	if p.more != nil {
+		out.log, out.asked = p.more.log, &p.more.asked
+	}
+	return out
+}
+
 // known is the bitmap of the first n objects, and where the log goes on.
 type known struct {
 	bitmap *roaring.Bitmap // never changed
@@ -42,9 +59,9 @@ type known struct {
 
 // add appends an object, which is not below the last one, and counts one
 // occurrence of the term.
-func (p *posting) add(object uint32) { p.addTimes(object, 1) }
+func (p *growing) add(object uint32) { p.addTimes(object, 1) }
 
-func (p *posting) addTimes(object, times uint32) {
+func (p *growing) addTimes(object, times uint32) {
 	if p.n > 0 && p.one == object {
 		p.tf += times
 		return
@@ -97,23 +114,23 @@ func (r *logReader) uvarint() uint64 {
 }
 
 // bitmap gives the objects as a bitmap that must not be changed.
-func (p *posting) bitmap() *roaring.Bitmap {
+func (p posting) bitmap() *roaring.Bitmap {
 	switch {
 	case p.n == 0:
 		return roaring.New()
-	case p.more == nil:
+	case p.n == 1:
 		return roaring.BitmapOf(p.one)
 	case p.n <= fewMax:
 		b := roaring.New()
 		p.into(b)
 		return b
 	}
-	old := p.more.asked.Load()
+	old := p.asked.Load()
 	if old != nil && old.n == p.n {
 		return old.bitmap
 	}
 	k := &known{n: p.n}
-	r := logReader{log: p.more.log}
+	r := logReader{log: p.log}
 	if old != nil {
 		k.bitmap, r.at, r.last = old.bitmap.Clone(), old.at, old.last
 	} else {
@@ -122,7 +139,7 @@ func (p *posting) bitmap() *roaring.Bitmap {
 	addAll(k.bitmap, &r)
 	k.at, k.last = r.at, r.last
 	k.bitmap.Add(p.one)
-	p.more.asked.Store(k) // readers that do this at once all store the same
+	p.asked.Store(k) // readers that do this at once all store the same
 	return k.bitmap
 }
 
@@ -146,21 +163,21 @@ func addAll(b *roaring.Bitmap, r *logReader) {
 }
 
 // into adds the objects to a bitmap.
-func (p *posting) into(b *roaring.Bitmap) {
+func (p posting) into(b *roaring.Bitmap) {
 	switch {
 	case p.n == 0:
-	case p.more == nil:
+	case p.n == 1:
 		b.Add(p.one)
 	case p.n > fewMax:
 		b.Or(p.bitmap())
 	default:
-		addAll(b, &logReader{log: p.more.log})
+		addAll(b, &logReader{log: p.log})
 		b.Add(p.one)
 	}
 }
 
 // live counts the objects that are in alive.
-func (p *posting) live(alive *roaring.Bitmap) int {
+func (p posting) live(alive *roaring.Bitmap) int {
 	if p.n > fewMax {
 		return int(p.bitmap().AndCardinality(alive))
 	}
@@ -174,23 +191,21 @@ func (p *posting) live(alive *roaring.Bitmap) int {
 }
 
 // each calls f with every object and how often the term occurs in it.
-func (p *posting) each(f func(object, tf uint32)) {
+func (p posting) each(f func(object, tf uint32)) {
 	if p.n == 0 {
 		return
 	}
-	if p.more != nil {
-		r := logReader{log: p.more.log}
-		for o, tf, ok := r.next(); ok; o, tf, ok = r.next() {
-			f(o, tf)
-		}
+	r := logReader{log: p.log}
+	for o, tf, ok := r.next(); ok; o, tf, ok = r.next() {
+		f(o, tf)
 	}
 	f(p.one, p.tf)
 }
 
 // renumber gives the posting with new numbers, without the objects that have
 // none; to is indexed by the old ones.
-func (p *posting) renumber(to []uint32) posting {
-	var out posting
+func (p posting) renumber(to []uint32) growing {
+	var out growing
 	p.each(func(object, tf uint32) {
 		if to[object] != gone {
 			out.addTimes(to[object], tf)

@@ -37,14 +37,14 @@ func (v *view) rangeClause(q *search.Range, sp *space) (op, error) {
 // spanned adds the objects with a term between the bounds, in byte order.
 func (f *family) spanned(q *search.Range, out *roaring.Bitmap) {
 	for _, ord := range f.dict.order() {
-		t := f.dict.terms[ord]
+		t := f.dict.term(ord)
 		if q.GT != nil && t <= q.GT.Text || q.GTE != nil && t < q.GTE.Text {
 			continue
 		}
 		if q.LT != nil && t >= q.LT.Text || q.LTE != nil && t > q.LTE.Text {
 			break
 		}
-		f.post[ord].into(out)
+		f.at(ord).into(out)
 	}
 }
 

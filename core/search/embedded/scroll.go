@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -81,9 +82,10 @@ func (c *scroll) add(v *view) {
 	docs.RunOptimize()
 	c.parts = append(c.parts, part{x: v.x, seg: v.seg, docs: docs})
 	for _, f := range v.seg.byPath[pathKey{0, mapping.TypeField}] {
-		for _, t := range f.dict.terms {
+		for ord := range uint32(f.dict.size()) {
+			t := f.dict.term(ord)
 			if n := docs.AndCardinality(v.ofTypes([]string{t})); n > 0 {
-				c.totals[t] += int64(n)
+				c.totals[strings.Clone(t)] += int64(n)
 			}
 		}
 	}

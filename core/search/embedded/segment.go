@@ -116,7 +116,7 @@ func (s *segment) find(key search.Key) (uint32, bool) {
 func (s *segment) key(doc uint32) search.Key {
 	get := func(name string) string {
 		f := s.byPath[pathKey{0, name}][0]
-		return strings.Clone(f.dict.terms[f.ords.get(doc)[0]])
+		return strings.Clone(f.dict.term(f.ords.get(doc)[0]))
 	}
 	return search.Key{Type: get(mapping.TypeField), OUUID: get(mapping.IDField)}
 }

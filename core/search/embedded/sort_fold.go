@@ -78,7 +78,7 @@ func (f *fold) object(src *source, object uint32) {
 			continue
 		}
 		for _, ord := range src.ords[i].seek(object) {
-			f.take(sortable{text: fam.dict.terms[ord], state: isText})
+			f.take(sortable{text: fam.dict.term(ord), state: isText})
 		}
 	}
 }

@@ -38,7 +38,7 @@ func newTable(families [][]*family) *table {
 		t.remaps = map[*family][]uint32{}
 		return t
 	}
-	t.counts = make([]uint32, len(t.only.dict.terms))
+	t.counts = make([]uint32, t.only.dict.size())
 	return t
 }
 
@@ -49,11 +49,11 @@ func (t *table) own() {
 		return
 	}
 	t.only = nil
-	t.ids = make(map[bucketKey]uint32, len(f.dict.terms))
-	t.keys = make([]bucketKey, len(f.dict.terms))
-	remap := make([]uint32, len(f.dict.terms))
-	for ord, text := range f.dict.terms {
-		t.keys[ord] = bucketKey{family: mapping.Keyword, text: text}
+	t.ids = make(map[bucketKey]uint32, f.dict.size())
+	t.keys = make([]bucketKey, f.dict.size())
+	remap := make([]uint32, f.dict.size())
+	for ord := range t.keys {
+		t.keys[ord] = bucketKey{family: mapping.Keyword, text: f.dict.term(uint32(ord))}
 		t.ids[t.keys[ord]] = uint32(ord)
 		remap[ord] = uint32(ord)
 	}
@@ -76,7 +76,7 @@ func (t *table) id(k bucketKey) uint32 {
 
 func (t *table) key(id uint32) bucketKey {
 	if t.only != nil {
-		return bucketKey{family: mapping.Keyword, text: t.only.dict.terms[id]}
+		return bucketKey{family: mapping.Keyword, text: t.only.dict.term(id)}
 	}
 	return t.keys[id]
 }
@@ -119,7 +119,7 @@ func (t *table) each(s set, fam *family, f func(object, id uint32)) {
 	for _, object := range s.objects {
 		for _, ord := range k.seek(object) {
 			if remap[ord] == gone {
-				remap[ord] = t.id(bucketKey{family: mapping.Keyword, text: fam.dict.terms[ord]})
+				remap[ord] = t.id(bucketKey{family: mapping.Keyword, text: fam.dict.term(ord)})
 			}
 			f(object, remap[ord])
 		}
@@ -139,7 +139,7 @@ func distinct(row []float64) []float64 {
 func (t *table) remap(fam *family) []uint32 {
 	remap := t.remaps[fam]
 	if remap == nil {
-		remap = make([]uint32, len(fam.dict.terms))
+		remap = make([]uint32, fam.dict.size())
 		for i := range remap {
 			remap[i] = gone
 		}

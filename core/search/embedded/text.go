@@ -126,7 +126,7 @@ func ofField(q *search.MultiMatch, f search.WeightedField) search.Query {
 func (f *family) startsWith(prefix string) op {
 	out := roaring.New()
 	for _, ord := range f.dict.prefixed(prefix) {
-		f.post[ord].into(out)
+		f.at(ord).into(out)
 	}
 	return &constant{out, 1}
 }
