@@ -104,7 +104,9 @@ func (e *env) root(enabled func(module string) bool) *cobra.Command {
 				continue
 			}
 			word, _, _ := strings.Cut(c.Use, " ")
-			off[word] = m.Name
+			for _, name := range append([]string{word}, c.Aliases...) {
+				off[name] = m.Name
+			}
 		}
 	}
 	ask := root.RunE

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,22 +12,30 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 )
 
-// mount adds a command below its path, making the groups on the way.
+// mount adds a command below its path, making the groups on the way. Its
+// aliases stand at the top, where help does not list them.
 func (e *env) mount(root *cobra.Command, c module.Command) {
-	words := strings.Fields(c.Use)
-	path := words[:0:0]
-	for _, w := range words {
-		if w != strings.ToLower(w) || strings.ContainsAny(w, "[<.") {
-			break
-		}
-		path = append(path, w)
-	}
+	words, path := strings.Fields(c.Use), c.Path()
 	parent := root
 	for _, word := range path[:len(path)-1] {
 		parent = subgroup(parent, word)
 	}
+	parent.AddCommand(e.command(c, path[len(path)-1], words[len(path):]))
+	for _, alias := range c.Aliases {
+		same := e.command(c, alias, words[len(path):])
+		same.Hidden = true
+		root.AddCommand(same)
+	}
+}
+
+// command makes the command of a name.
+func (e *env) command(c module.Command, name string, args []string) *cobra.Command {
+	long := c.Long
+	if len(c.Aliases) > 0 {
+		long = strings.TrimSpace(cmp.Or(long, c.Short+".") + "\n\nIts name in elasticms works as well: " + strings.Join(c.Aliases, ", ") + ".")
+	}
 	cmd := &cobra.Command{
-		Use: strings.Join(words[len(path)-1:], " "), Short: c.Short, Long: c.Long,
+		Use: strings.Join(append([]string{name}, args...), " "), Short: c.Short, Long: long,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < c.Args[0] || c.Args[1] >= 0 && len(args) > c.Args[1] {
 				return fmt.Errorf("wrong number of arguments")
@@ -38,7 +47,7 @@ func (e *env) mount(root *cobra.Command, c module.Command) {
 		addFlag(cmd, f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.runModuleCommand(cmd, c, args) }
-	parent.AddCommand(cmd)
+	return cmd
 }
 
 // subgroup finds the group of a name, or makes it.
@@ -101,6 +110,7 @@ func (e *env) runModuleCommand(cmd *cobra.Command, c module.Command, args []stri
 		return err
 	}
 	call := &module.Call{Args: args, JSON: e.json, In: e.in, Out: e.out, Table: e.table}
+	call.Progress = func(line string) { _, _ = fmt.Fprintln(e.err, line) }
 	call.Flags = func(name string) any {
 		for _, f := range c.Flags {
 			if f.Name == name {

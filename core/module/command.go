@@ -2,7 +2,9 @@ package module
 
 import (
 	"context"
+	"fmt"
 	"io"
+	"strings"
 
 	"go.uber.org/fx"
 )
@@ -12,15 +14,29 @@ import (
 type Command struct {
 	// Use is the whole line: "user create USERNAME". The first words in lower
 	// case are the path of the command.
-	Use   string
-	Short string
-	Long  string
-	Flags []Flag
+	Use string
+	// Aliases are single words that stand for the path: the names of the same
+	// command in elasticms, such as "ems:environment:rebuild".
+	Aliases []string
+	Short   string
+	Long    string
+	Flags   []Flag
 	// Args is the least and the largest number of arguments; a negative
 	// largest means any.
 	Args [2]int
 
 	invoke func(ctx context.Context, c *Call, result *error) fx.Option
+}
+
+// Path is the words that call the command, without its arguments.
+func (c Command) Path() []string {
+	words := strings.Fields(c.Use)
+	for i, w := range words {
+		if w != strings.ToLower(w) || strings.ContainsAny(w, "[<.") {
+			return words[:i]
+		}
+	}
+	return words
 }
 
 // Flag is an option of a command. Default gives its type: string, bool, int,
@@ -40,6 +56,16 @@ type Call struct {
 	Out   io.Writer
 	// Table prints rows for people, or the value as JSON under --json.
 	Table func(value any, header []string, rows [][]string) error
+	// Progress takes lines that tell how far a long command is; they are no
+	// part of its answer. It may be nil.
+	Progress func(line string)
+}
+
+// Tell hands a line to Progress.
+func (c *Call) Tell(format string, args ...any) {
+	if c.Progress != nil {
+		c.Progress(fmt.Sprintf(format, args...))
+	}
 }
 
 // String gives a string flag.

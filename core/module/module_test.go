@@ -73,6 +73,23 @@ func TestCommandsRunWithTheirService(t *testing.T) {
 	}
 }
 
+func TestCommandPath(t *testing.T) {
+	for use, want := range map[string]string{
+		"user create USERNAME": "user create", "modules": "modules", "environment rebuild [NAME]": "environment rebuild", "search explain <JSON>": "search explain",
+	} {
+		if got := strings.Join(module.Command{Use: use}.Path(), " "); got != want {
+			t.Errorf("%q is called by %q, want %q", use, got, want)
+		}
+	}
+	var lines []string
+	call := &module.Call{Progress: func(line string) { lines = append(lines, line) }}
+	call.Tell("%d of %d", 1, 2)
+	(&module.Call{}).Tell("nobody listens")
+	if len(lines) != 1 || lines[0] != "1 of 2" {
+		t.Errorf("%q", lines)
+	}
+}
+
 func TestWelcomeAndSub(t *testing.T) {
 	var w module.Welcome
 	w.Say("one")

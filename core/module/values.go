@@ -3,6 +3,8 @@ package module
 import (
 	"io/fs"
 	"sync"
+
+	"github.com/quoin-cms/quoin/core/event"
 )
 
 // Instance is the installation as search clients see it.
@@ -10,6 +12,9 @@ type Instance struct {
 	ID      string // prefix of aliases, with its separator
 	Version string // of the program
 }
+
+// EventTypes are the event types that the enabled modules emit, sorted by name.
+type EventTypes []event.Type
 
 // Samples are the embedded sample content types; FS is nil unless they were
 // asked for.
