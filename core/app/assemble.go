@@ -11,6 +11,7 @@ import (
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/web"
 )
@@ -19,7 +20,7 @@ import (
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
 		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, module.Instance{ID: a.Config.Instance.ID, Version: o.Version}, module.Samples{FS: o.Samples}),
-		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}),
+		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
 	}
 	for _, s := range a.Modules {
@@ -29,6 +30,16 @@ func (a *App) wiring(o Options) fx.Option {
 		options = append(options, module.Wire(s))
 	}
 	return fx.Options(options...)
+}
+
+// eventTypes are those of the enabled modules.
+func (a *App) eventTypes() module.EventTypes {
+	var all module.EventTypes
+	for _, s := range a.Modules {
+		all = append(all, s.Events...)
+	}
+	slices.SortFunc(all, func(x, y event.Type) int { return cmp.Compare(x.Name, y.Name) })
+	return all
 }
 
 // quiet swallows fx's events: its errors come back from fx.New.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/conf"
@@ -84,9 +86,33 @@ func TestEventCatalogue(t *testing.T) {
 		if err := json.Indent(&sample, e.Sample, "", "  "); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(b, "\n## %s\n\n%s (module %s)\n\n```json\n%s\n```\n", e.Name, e.Doc, owner[e.Name], sample.String())
+		if err := valid(e.Schema, e.Sample); err != nil {
+			t.Errorf("the sample of %s does not fit its schema: %v", e.Name, err)
+		}
+		fmt.Fprintf(b, "\n## %s\n\n%s (module %s)\n\n```json\n%s\n```\n\nSchema of `data`:\n\n```json\n%s\n```\n", e.Name, e.Doc, owner[e.Name], sample.String(), e.Schema)
 	}
 	testkit.Golden(t, filepath.Join(reference, "events.md"), b.Bytes())
+}
+
+// valid checks a JSON value against a JSON Schema.
+func valid(schema, value []byte) error {
+	s, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("event.json", s); err != nil {
+		return err
+	}
+	compiled, err := c.Compile("event.json")
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(v)
 }
 
 func TestAPIDocument(t *testing.T) {

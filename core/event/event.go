@@ -40,6 +40,8 @@ type Type struct {
 	Doc string `json:"doc"`
 	// Sample is the data of one such event.
 	Sample json.RawMessage `json:"sample"`
+	// Schema is the JSON Schema (2020-12) of the data.
+	Schema json.RawMessage `json:"schema"`
 }
 
 // Catalogue checks types that were declared and sorts them by name; the error
@@ -58,6 +60,8 @@ func Catalogue(declared []Type) ([]Type, error) {
 			errs = append(errs, fmt.Errorf("event type %q has no description", t.Name))
 		case !json.Valid(t.Sample):
 			errs = append(errs, fmt.Errorf("event type %q has no sample that is JSON", t.Name))
+		case !json.Valid(t.Schema):
+			errs = append(errs, fmt.Errorf("event type %q has no JSON Schema", t.Name))
 		}
 	}
 	return types, errors.Join(errs...)

@@ -347,8 +347,8 @@ func TestRegisterRefuses(t *testing.T) {
 
 func TestCatalogue(t *testing.T) {
 	good := []event.Type{
-		{Name: "content.published.<environment>", Doc: "A document is published.", Sample: json.RawMessage(`{}`)},
-		{Name: "content.delete", Doc: "A document is deleted.", Sample: json.RawMessage(`{}`)},
+		{Name: "content.published.<environment>", Doc: "A document is published.", Sample: json.RawMessage(`{}`), Schema: event.Object()},
+		{Name: "content.delete", Doc: "A document is deleted.", Sample: json.RawMessage(`{}`), Schema: event.Object("ouuid string", "raw_data object|null", "names [string]")},
 	}
 	types, err := event.Catalogue(good)
 	if err != nil || len(types) != 2 || types[0].Name != "content.delete" {
@@ -356,6 +356,7 @@ func TestCatalogue(t *testing.T) {
 	}
 	for want, bad := range map[string]event.Type{
 		"twice": good[0], "empty": {Doc: "x", Sample: json.RawMessage("1")}, "description": {Name: "x", Sample: json.RawMessage("1")}, "sample": {Name: "x", Doc: "x"},
+		"Schema": {Name: "x", Doc: "x", Sample: json.RawMessage("1")},
 	} {
 		if _, err := event.Catalogue(append(good, bad)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
