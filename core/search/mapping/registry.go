@@ -113,3 +113,12 @@ func (r *Registry) field(f Field) *Field {
 	r.fields[key] = &f
 	return &f
 }
+
+// Fields gives the fields known so far, in no order.
+func (r *Registry) Fields() []*Field {
+	out := make([]*Field, 0, len(r.fields))
+	for _, f := range r.fields {
+		out = append(out, f)
+	}
+	return out
+}
