@@ -47,6 +47,27 @@ type Environment struct {
 	Alias string
 	// Index is the index behind the alias.
 	Index string
+	// Next is the index that is to be built and to take its place; empty for
+	// none.
+	Next string
+	// Reindex asks that all documents be indexed again.
+	Reindex bool
+}
+
+// Indexes keeps the names of the indexes of environments, so that every process
+// knows them and a restart forgets nothing. An environment that does not exist
+// is NotFound, but for Built.
+type Indexes interface {
+	// Renew asks for a new index and gives its name; one that was asked for and
+	// is not in force yet is given again.
+	Renew(ctx context.Context, environment string) (index string, err error)
+	// Reindex asks that all documents be indexed again in the index that there
+	// is.
+	Reindex(ctx context.Context, environment string) error
+	// Built notes that an index holds every document as of now, which Reindex
+	// waits for. If it is the one that Renew gave it is in force from then on:
+	// environment.new_index and manage_alias.update are emitted (spec.md 6.2).
+	Built(ctx context.Context, environment, index string) error
 }
 
 // Field is one field of a content type as the index sees it.

@@ -1,11 +1,13 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 // setMembers puts environments behind a managed alias, in its state, and emits
@@ -41,10 +43,37 @@ func (s *Service) emitAlias(ctx context.Context, cat *catalog, name string, befo
 // AttachAlias adds an environment to a managed alias, which may be named with
 // or without the instance id. It changes nothing when it is there already.
 func (s *Service) AttachAlias(ctx context.Context, alias, envName string) error {
-	if _, err := s.types.environmentByName(ctx, envName); err != nil {
-		return err
+	return s.ChangeAlias(ctx, alias, func(now []string) []string { return append(now, envName) })
+}
+
+// CreateAlias makes a managed alias without environments; Conflict when there
+// is one.
+func (s *Service) CreateAlias(ctx context.Context, name, label string) error {
+	if x, err := s.store.entity(ctx, kindManagedAlias, name); err != nil || x != nil {
+		return cmp.Or(err, error(problem.New(problem.Conflict, "there is a managed alias %q already", name).WithCode("alias_exists")))
 	}
-	cat, err := s.types.get(ctx)
+	export := rawjson.AppendString([]byte(`{"class":"EMS\\CoreBundle\\Entity\\ManagedAlias","arguments":[],"properties":{"name":`), name)
+	export = rawjson.AppendString(append(export, `,"label":`...), cmp.Or(label, name))
+	export = append(export, `,"color":null,"orderKey":9999},"replaced":[]}`...)
+	return s.put(ctx, kindManagedAlias, export)
+}
+
+// put saves an entity given in its export form.
+func (s *Service) put(ctx context.Context, kind string, export []byte) error {
+	for _, k := range kinds() {
+		if k.kind == kind {
+			_, err := configEntity{k, s}.Put(ctx, "", export)
+			return err
+		}
+	}
+	return problem.New(problem.Internal, "there is no kind %q", kind)
+}
+
+// ChangeAlias puts other environments behind a managed alias, which may be
+// named with or without the instance id, all at once. change gets those that
+// it has; it may run twice. An environment that does not exist is NotFound.
+func (s *Service) ChangeAlias(ctx context.Context, alias string, change func(now []string) []string) error {
+	cat, err := s.types.reload(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -56,11 +85,18 @@ func (s *Service) AttachAlias(ctx context.Context, alias, envName string) error 
 		if err != nil {
 			return err
 		}
-		names := members(x.State)
-		if slices.Contains(names, envName) {
+		now := members(x.State)
+		names := change(slices.Clone(now))
+		slices.Sort(names)
+		if names = slices.Compact(names); slices.Equal(names, now) {
 			return nil
 		}
-		if err := s.setMembers(ctx, cat, x, append(names, envName)); err != nil {
+		for _, name := range names {
+			if env := cat.envs[name]; !slices.Contains(now, name) && (env == nil || !env.managed) {
+				return unknownEnvironment(name)
+			}
+		}
+		if err := s.setMembers(ctx, cat, x, names); err != nil {
 			return err
 		}
 		if err := s.store.saveEntity(ctx, x, s.now()); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/modules/content/schema"
 )
 
@@ -22,16 +21,6 @@ type bootstrap struct {
 	welcome *module.Welcome
 }
 
-func (b *bootstrap) put(ctx context.Context, kind string, export []byte) error {
-	for _, k := range kinds() {
-		if k.kind == kind {
-			_, err := configEntity{k, b.service}.Put(ctx, "", export)
-			return err
-		}
-	}
-	return fmt.Errorf("no kind %q", kind)
-}
-
 // environments creates the configured environments where there is none.
 func (b *bootstrap) environments(ctx context.Context) error {
 	ctx = auth.With(ctx, auth.System("quoin"))
@@ -40,10 +29,7 @@ func (b *bootstrap) environments(ctx context.Context) error {
 		return err
 	}
 	for i, name := range b.cfg.Environments {
-		export := rawjson.AppendString([]byte(`{"class":"EMS\\CoreBundle\\Entity\\Environment","arguments":[],"properties":{"name":`), name)
-		export = rawjson.AppendString(append(export, `,"label":`...), strings.ToUpper(name[:1])+name[1:])
-		export = fmt.Appendf(export, `,"managed":true,"snapshot":false,"circles":[],"inDefaultSearch":%t,"orderKey":%d,"updateReferrers":false,"templatePublication":null,"rolePublish":null},"replaced":[]}`, i == 0, i+1)
-		if err := b.put(ctx, kindEnvironment, export); err != nil {
+		if err := b.service.put(ctx, kindEnvironment, environmentExport(name, strings.ToUpper(name[:1])+name[1:], i == 0, i+1)); err != nil {
 			return fmt.Errorf("environment %s: %w", name, err)
 		}
 	}
@@ -74,7 +60,7 @@ func (b *bootstrap) samples(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := b.put(ctx, kindContentType, schema.Export(ct)); err != nil {
+		if err := b.service.put(ctx, kindContentType, schema.Export(ct)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		b.welcome.Say("Created the sample content type " + strings.TrimSuffix(path.Base(name), ".yaml"))

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -59,6 +60,8 @@ type environment struct {
 	name     string
 	alias    string // instance id and name
 	index    string // the index behind the alias
+	next     string // the index that is to take its place, or empty
+	reindex  bool   // documents are to be indexed again
 	managed  bool
 	snapshot bool
 	order    int
@@ -216,11 +219,9 @@ func (c *catalogs) environment(e entity) *environment {
 	}
 	env.snapshot = string(property(e.Export, "snapshot")) == "true"
 	_ = json.Unmarshal(property(e.Export, "orderKey"), &env.order)
-	if name, ok := rawjson.String(value(e.State, "index")); ok {
-		env.index = name
-	} else {
-		env.index = env.alias
-	}
+	var state environmentState
+	_ = json.Unmarshal(e.State, &state) // written by us; empty when it is not there
+	env.index, env.next, env.reindex = cmp.Or(state.Index, env.alias), state.Next, state.Reindex
 	return env
 }
 
@@ -281,7 +282,11 @@ func (c *catalogs) environmentByName(ctx context.Context, name string) (*environ
 		env = cat.envs[name]
 	}
 	if env == nil || !env.managed {
-		return nil, problem.New(problem.NotFound, "there is no environment %q", name).WithCode("unknown_environment")
+		return nil, unknownEnvironment(name)
 	}
 	return env, nil
+}
+
+func unknownEnvironment(name string) error {
+	return problem.New(problem.NotFound, "there is no environment %q", name).WithCode("unknown_environment")
 }

@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"strconv"
 	"strings"
@@ -141,7 +140,7 @@ func (e configEntity) save(ctx context.Context, cat *catalog, x *entity, isNew b
 	now := e.s.now()
 	newIndex := isNew && e.kind == kindEnvironment && string(property(x.Export, "managed")) != "false"
 	if newIndex {
-		x.State = e.s.newIndex(x.Name, now)
+		x.State = e.s.newIndex(cat, x.Name, now)
 	}
 	given := property(x.Export, "environments")
 	if e.kind == kindManagedAlias && rawjson.KindOf(given) == rawjson.Array {
@@ -263,25 +262,25 @@ func (e configEntity) unused(ctx context.Context, cat *catalog, x *entity) error
 
 // newIndex is the state of a new environment: the name of its first index
 // (contract-notes 4.1).
-func (s *Service) newIndex(name string, now time.Time) []byte {
-	index := fmt.Sprintf("%s%s_%s", s.types.instance, name, now.UTC().Format("20060102_150405"))
-	return append(rawjson.AppendString([]byte(`{"index":`), index), '}')
+func (s *Service) newIndex(cat *catalog, name string, now time.Time) []byte {
+	return append(rawjson.AppendString([]byte(`{"index":`), freshIndex(cat, s.types.instance+name, now)), '}')
 }
 
 // emitNewIndex tells of the index of a new environment (spec.md 6.2).
 func (s *Service) emitNewIndex(ctx context.Context, x *entity) error {
-	data := rawjson.AppendString([]byte(`{"environment":`), x.Name)
-	data = append(append(data, `,"index":`...), value(x.State, "index")...)
-	data = rawjson.AppendString(append(data, `,"aliases":[`...), s.types.instance+x.Name)
-	data = append(data, `],"old_index":null,"content_type":null,"ouuid":null,"raw_data":null}`...)
-	return s.tell(ctx, "environment.new_index."+x.Name, "environment:"+x.Name, data)
+	index, _ := rawjson.String(value(x.State, "index"))
+	return s.tell(ctx, "environment.new_index."+x.Name, "environment:"+x.Name, newIndexData(x.Name, index, "", []string{s.types.instance + x.Name}))
 }
 
 // emitConfig tells that the configuration has changed; the index listens.
 func (s *Service) emitConfig(ctx context.Context, x *entity, what string) error {
+	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, fmtConfig(x))
+}
+
+// fmtConfig is the data of the events config.*.
+func fmtConfig(x *entity) []byte {
 	data := rawjson.AppendString([]byte(`{"kind":`), x.Kind)
-	data = append(rawjson.AppendString(append(data, `,"name":`...), x.Name), '}')
-	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, data)
+	return append(rawjson.AppendString(append(data, `,"name":`...), x.Name), '}')
 }
 
 func appendStrings(b []byte, items []string) []byte {

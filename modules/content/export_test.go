@@ -19,6 +19,7 @@ import (
 type Kit struct {
 	Service    *Service
 	Source     *source
+	Indexes    port.Indexes
 	Operations []web.Operation
 	Start      func(context.Context) error
 }
@@ -43,7 +44,9 @@ func NewKit(o KitOptions) (*Kit, error) {
 		return nil, err
 	}
 	b := newBootstrap(s, o.Config, module.Samples{}, &module.Welcome{})
-	return &Kit{Service: s, Source: newSource(o.DB, types), Operations: moduleOperations(s, admin, module.Instance{Version: "test"}), Start: b.start}, nil
+	names := newIndexes(o.DB, types, o.Bus)
+	names.now = o.Now
+	return &Kit{Service: s, Source: newSource(o.DB, types), Indexes: names, Operations: moduleOperations(s, admin, module.Instance{Version: "test"}), Start: b.start}, nil
 }
 
 // Sources are the tables that the kit needs.

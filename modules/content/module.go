@@ -32,9 +32,10 @@ func Spec() module.Spec {
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newCatalogs, newSource, newService, newBootstrap, fx.Private),
+		fx.Provide(newCatalogs, newSource, newIndexes, newService, newBootstrap, fx.Private),
 		module.Offer[port.Documents](func(s *source) *source { return s }),
 		module.Offer[port.ContentTypes](func(s *source) *source { return s }),
+		module.Offer[port.Indexes](func(x *indexes) *indexes { return x }),
 		module.Entities(entities),
 		fx.Provide(func(s *Service, list module.EntityList) (*Admin, error) { return newAdmin(s, list.Entities) }, fx.Private),
 		module.Operations(moduleOperations),
@@ -54,6 +55,10 @@ func newCatalogs(d *db.DB, log *slog.Logger, i module.Instance) *catalogs {
 }
 
 func newSource(d *db.DB, c *catalogs) *source { return &source{store{d}, c} }
+
+func newIndexes(d *db.DB, c *catalogs, bus *event.Bus) *indexes {
+	return &indexes{store{d}, c, bus, c.instance, time.Now}
+}
 
 type serviceNeeds struct {
 	fx.In
