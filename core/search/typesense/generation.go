@@ -32,6 +32,7 @@ type generation struct {
 	fields map[string]*mapping.Field // by the name of the column
 
 	known atomic.Pointer[columns]
+	names sync.Map // *mapping.Field → *naming
 }
 
 // column is a field of a collection that holds values of a path.

@@ -28,6 +28,7 @@ const (
 // Fields that every row has beside those of families.
 const (
 	fieldSource   = "_src"  // the JSON of the document, not indexed
+	fieldKey      = "_key"  // "type:ouuid" of the document, not indexed
 	fieldRef      = "_ref"  // search.Doc.Ref, not indexed
 	fieldOrder    = "_n"    // 63 bits of the hash of the id: order of ties and scrolls
 	fieldPaths    = "_p"    // keyword codes of paths with a value and of those around them
