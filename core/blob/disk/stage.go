@@ -1,0 +1,147 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/quoin-cms/quoin/core/blob"
+)
+
+// Append implements blob.Stager: a stage is a file. It is synced, for whoever
+// appends next goes on with the hash of what is there.
+func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader, size int64, keep bool) (int64, error) {
+	path, err := s.stage(stage)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.room(max(size, 0)); err != nil {
+		return 0, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, fileMode)
+	if err != nil {
+		return 0, told(err)
+	}
+	n, err := s.append(ctx, f, at, r, size)
+	if err != nil && !keep {
+		n = 0
+		err = errors.Join(err, f.Truncate(at)) // gives the room back
+	}
+	if n > 0 {
+		if serr := told(f.Sync()); serr != nil {
+			n, err = 0, errors.Join(err, serr)
+		}
+	}
+	return n, errors.Join(err, told(f.Close()))
+}
+
+func (s *Store) append(ctx context.Context, f *os.File, at int64, r io.Reader, size int64) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if info.Size() < at {
+		return 0, fmt.Errorf("%w: the stage holds %d bytes and not %d", blob.ErrNotFound, info.Size(), at)
+	}
+	if info.Size() > at {
+		if err := f.Truncate(at); err != nil {
+			return 0, told(err)
+		}
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := s.copy(ctx, f, r)
+	if err == nil && size >= 0 && n != size {
+		err = blob.ErrSize(n, size)
+	}
+	return n, err
+}
+
+// ReadStage implements blob.Stager.
+func (s *Store) ReadStage(_ context.Context, stage string, offset, length int64) (io.ReadCloser, error) {
+	path, err := s.stage(stage)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, told(err)
+	}
+	return section(f, offset, length)
+}
+
+// Fork implements blob.Stager. The system may share the blocks of the files.
+func (s *Store) Fork(ctx context.Context, from, to string, size int64) error {
+	path, err := s.stage(to)
+	if err != nil {
+		return err
+	}
+	if size == 0 {
+		return s.Discard(ctx, to)
+	}
+	if err := s.room(size); err != nil {
+		return err
+	}
+	r, err := s.ReadStage(ctx, from, 0, size)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }() // only read
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, fileMode)
+	if err != nil {
+		return told(err)
+	}
+	n, err := f.ReadFrom(r.(part).Reader)
+	if err == nil && n != size {
+		err = blob.ErrSize(n, size)
+	}
+	if err = errors.Join(told(err), told(f.Close())); err != nil {
+		return errors.Join(err, s.Discard(ctx, to))
+	}
+	return nil
+}
+
+// Publish implements blob.Stager.
+func (s *Store) Publish(_ context.Context, stage, key string, size int64) error {
+	path, err := s.stage(stage)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, fileMode) // nothing was appended to an empty one
+	if err != nil {
+		return told(err)
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case info.Size() < size:
+		err = fmt.Errorf("%w: the stage holds %d bytes and not %d", blob.ErrNotFound, info.Size(), size)
+	case info.Size() > size:
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(told(err), told(f.Close())); err != nil {
+		return err
+	}
+	return s.rename(path, key)
+}
+
+// Discard implements blob.Stager.
+func (s *Store) Discard(_ context.Context, stage string) error {
+	path, err := s.stage(stage)
+	if err != nil {
+		return err
+	}
+	return ignoreMissing(os.Remove(path))
+}
+
+// Stages implements blob.Stager.
+func (s *Store) Stages(ctx context.Context, fn func(blob.Info) error) error {
+	return each(ctx, filepath.Join(s.root, staging), fn)
+}
