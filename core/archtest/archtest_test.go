@@ -40,6 +40,8 @@ func TestRulesCanFail(t *testing.T) {
 		{"core/testkit/postgres.go", ours + "core/problem", ""},
 		{"core/testkit/postgres.go", ours + "core/db", "core/problem only"},
 		{"core/testkit/postgres_test.go", ours + "core/testkit", ""},
+		{"core/search/typesense/client_test.go", ours + "core/search/typesense/double", ""},
+		{"core/search/typesense/client.go", ours + "core/search/typesense/double", "only tests"},
 		{"core/db/db_test.go", ours + "core/archtest", "tests only"},
 
 		{"modules/modules.go", ours + "modules/content", ""},

@@ -81,6 +81,9 @@ func judge(e edge) string {
 		}
 		return "core/testkit is for tests; move the code that needs it into a _test.go file"
 	}
+	if double := "core/search/typesense/double"; within(e.to, double) && !e.test && !within(e.from, double) {
+		return double + " answers in the place of a server; only tests import it"
+	}
 	switch top := first(e.from, 1); top {
 	case ".":
 		return judgeMain(e)
