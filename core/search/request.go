@@ -45,6 +45,8 @@ type SortKey struct {
 	// set, chooses among the objects.
 	NestedPath   string
 	NestedFilter Query
+	// Geo, when not nil, orders by distance from the points of Field.
+	Geo *GeoSort
 }
 
 // SortMode says which of several values of a document counts.

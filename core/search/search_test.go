@@ -113,7 +113,7 @@ func FuzzSourceFilter(f *testing.F) {
 }
 
 func TestKindOf(t *testing.T) {
-	for name, want := range map[string]search.Kind{"integer": search.KindLong, "scaled_float": search.KindDouble, "text": search.KindText, "geo_point": search.KindStored, "nope": ""} {
+	for name, want := range map[string]search.Kind{"integer": search.KindLong, "scaled_float": search.KindDouble, "text": search.KindText, "geo_point": search.KindGeoPoint, "geo_shape": search.KindStored, "nope": ""} {
 		if k, ok := search.KindOf(name); ok != (want != "") || ok && k != want {
 			t.Errorf("%s: %q, %v", name, k, ok)
 		}

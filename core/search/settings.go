@@ -56,7 +56,7 @@ type Field struct {
 type Kind string
 
 // The kinds of fields. KindStored is for those that an index does not hold
-// (geo_point, binary …): they are in the source and nowhere else.
+// (geo_shape, binary …): they are in the source and nowhere else.
 const (
 	KindText         Kind = "text"
 	KindKeyword      Kind = "keyword"
@@ -68,6 +68,7 @@ const (
 	KindObject       Kind = "object"
 	KindCompletion   Kind = "completion"
 	KindSearchAsType Kind = "search_as_you_type"
+	KindGeoPoint     Kind = "geo_point"
 	KindStored       Kind = "stored"
 )
 
@@ -85,10 +86,10 @@ func KindOf(name string) (Kind, bool) {
 		return KindKeyword, true
 	case "date_nanos":
 		return KindDate, true
-	case "binary", "geo_point", "geo_shape", "attachment":
+	case "binary", "geo_shape", "attachment":
 		return KindStored, true
 	}
 	k := Kind(name)
 	return k, slices.Contains([]Kind{KindText, KindKeyword, KindLong, KindDouble, KindBoolean, KindDate,
-		KindNested, KindObject, KindCompletion, KindSearchAsType, KindStored}, k)
+		KindNested, KindObject, KindCompletion, KindSearchAsType, KindGeoPoint, KindStored}, k)
 }

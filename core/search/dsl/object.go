@@ -10,7 +10,8 @@ import (
 // so that the others can be refused.
 type object struct {
 	*node
-	used []bool
+	used  []bool
+	asked []string // names that were asked for, to tell what was meant
 }
 
 // open reads n as an object; an empty array counts as one.
@@ -18,13 +19,14 @@ func open(n *node) (*object, error) {
 	if n.kind != jsonx.Object && !(n.kind == jsonx.Array && len(n.kids) == 0) {
 		return nil, n.bad("an object is expected")
 	}
-	return &object{n, make([]bool, len(n.keys))}, nil
+	return &object{node: n, used: make([]bool, len(n.keys))}, nil
 }
 
 // get gives the value under the first of the names that is there and not
 // null.
 func (o *object) get(names ...string) *node {
 	var found *node
+	o.asked = append(o.asked, names...)
 	for _, name := range names {
 		i := slices.Index(o.keys, name)
 		if i < 0 {
@@ -42,7 +44,7 @@ func (o *object) get(names ...string) *node {
 func (o *object) done(what string) error {
 	for i, used := range o.used {
 		if !used {
-			return o.kids[i].bad("%s does not support the parameter %q", what, o.keys[i])
+			return o.kids[i].bad("%s does not support the parameter %q%s", what, o.keys[i], hint(o.keys[i], o.asked))
 		}
 	}
 	return nil

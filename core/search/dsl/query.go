@@ -88,9 +88,21 @@ func (p *parser) clause(name string, o *object) (search.Query, error) {
 		return p.constantScore(o)
 	case "dis_max":
 		return p.disMax(o)
+	case "function_score":
+		return p.functionScore(o)
+	case "geo_distance":
+		return p.geoDistance(o)
+	case "geo_bounding_box":
+		return p.geoBox(o)
 	}
-	return nil, o.bad("the clause %q is not supported", name)
+	return nil, o.bad("the clause %q is not supported%s", name, hint(name, clauseNames))
 }
+
+// clauseNames are the clauses that there are.
+var clauseNames = []string{"match_all", "match_none", "bool", "term", "terms", "match", "match_phrase", "match_phrase_prefix",
+	"match_bool_prefix", "multi_match", "range", "exists", "ids", "nested", "prefix", "wildcard", "query_string",
+	"simple_query_string", "fuzzy", "regexp", "boosting", "constant_score", "dis_max", "function_score", "geo_distance",
+	"geo_bounding_box"}
 
 // base reads the boost that every clause may have.
 func base(o *object) (search.Clause, error) {

@@ -51,8 +51,10 @@ func (p *parser) sortKey(name string, n *node) (key search.SortKey, err error) {
 		return key, err
 	case n.kind == jsonx.Null:
 		return key, nil
-	case name == "_geo_distance" || name == "_script":
-		return key, n.bad("the sort %q is not supported", name)
+	case name == "_geo_distance" || name == "_geoDistance":
+		return p.geoSort(n)
+	case name == "_script":
+		return key, n.bad("the sort %q is not supported: there are no scripts", name)
 	}
 	o, err := open(n)
 	if err != nil {
@@ -63,10 +65,8 @@ func (p *parser) sortKey(name string, n *node) (key search.SortKey, err error) {
 			return key, err
 		}
 	}
-	if mode, err := o.text("mode", ""); err != nil {
+	if key.Mode, err = sortMode(o); err != nil {
 		return key, err
-	} else if key.Mode = search.SortMode(mode); !knownMode(key.Mode) {
-		return key, o.get("mode").bad("sort does not support the mode %q", mode)
 	}
 	if m := o.get("missing"); m != nil {
 		v, err := m.value()
@@ -79,24 +79,41 @@ func (p *parser) sortKey(name string, n *node) (key search.SortKey, err error) {
 			key.Missing = &v
 		}
 	}
-	if key.NestedPath, err = o.text("nested_path", ""); err != nil {
+	if err := p.nestedOptions(o, &key); err != nil {
 		return key, err
-	}
-	if f := o.get("nested_filter"); !f.empty() {
-		if key.NestedFilter, err = p.query(f); err != nil {
-			return key, err
-		}
-	}
-	if inner := o.get("nested"); !inner.empty() {
-		if err := p.nestedSort(inner, &key); err != nil {
-			return key, err
-		}
 	}
 	// A field that no document has is never an error here.
 	o.get("unmapped_type", "ignore_unmapped")
 	return key, o.done("sort")
 }
 
+func sortMode(o *object) (search.SortMode, error) {
+	text, err := o.text("mode", "")
+	mode := search.SortMode(text)
+	if err == nil && !knownMode(mode) {
+		err = o.get("mode").bad("sort does not support the mode %q", text)
+	}
+	return mode, err
+}
+
+// nestedOptions reads which nested objects count, in the old and new spelling.
+func (p *parser) nestedOptions(o *object, key *search.SortKey) (err error) {
+	if key.NestedPath, err = o.text("nested_path", ""); err != nil {
+		return err
+	}
+	if f := o.get("nested_filter"); !f.empty() {
+		if key.NestedFilter, err = p.query(f); err != nil {
+			return err
+		}
+	}
+	if inner := o.get("nested"); !inner.empty() {
+		return p.nestedSort(inner, key)
+	}
+	return nil
+}
+
+// nestedSort reads nested, which may hold another nested for a path inside its
+// own.
 func (p *parser) nestedSort(n *node, key *search.SortKey) (err error) {
 	o, err := open(n)
 	if err != nil {
@@ -108,6 +125,21 @@ func (p *parser) nestedSort(n *node, key *search.SortKey) (err error) {
 	if f := o.get("filter"); !f.empty() {
 		if key.NestedFilter, err = p.query(f); err != nil {
 			return err
+		}
+	}
+	if n := o.get("max_children"); n != nil && n.text != "2147483647" {
+		return n.bad("nested in sort does not support the parameter %q", "max_children")
+	}
+	if inner := o.get("nested"); !inner.empty() {
+		if key.NestedFilter != nil {
+			return inner.bad("a filter must be at the innermost nested of a sort")
+		}
+		outer := key.NestedPath
+		if err := p.nestedSort(inner, key); err != nil {
+			return err
+		}
+		if !strings.HasPrefix(key.NestedPath, outer+".") {
+			return inner.bad("the path %q is not inside %q", key.NestedPath, outer)
 		}
 	}
 	return o.done("nested in sort")

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"math"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -28,6 +29,16 @@ func (r *run) after(keys []search.SortKey) ([]sortable, error) {
 
 // position gives where a value stands in the order of a key.
 func (r *run) position(key *search.SortKey, v search.Value) (sortable, error) {
+	if key.Geo != nil {
+		n, ok := v.Number()
+		if v.Text == infinity {
+			n, ok = math.Inf(1), true
+		}
+		if !ok {
+			return sortable{}, problem.Field(problem.Invalid, "search_after", "%q is no distance", v.Text)
+		}
+		return sortable{num: n, state: isNumber}, nil
+	}
 	if v.Kind == search.NullValue {
 		if key.MissingFirst {
 			return sortable{state: absentFirst}, nil

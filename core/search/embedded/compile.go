@@ -51,6 +51,12 @@ func (v *view) compile(q search.Query, sp *space) (op, error) {
 		return v.regexpClause(q, sp)
 	case *search.Boosting:
 		return v.boosting(q, sp)
+	case *search.FunctionScore:
+		return v.functionScore(q, sp)
+	case *search.GeoDistance:
+		return v.geoDistance(q, sp), nil
+	case *search.GeoBox:
+		return v.places(q.Field, q.Boost, sp, q.Box.Contains), nil
 	case *search.ConstantScore:
 		inner, err := v.compile(q.Filter, sp)
 		if err != nil {

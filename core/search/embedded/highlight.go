@@ -110,6 +110,8 @@ func collect(out []marker, q search.Query) []marker {
 		return each(q.Queries...)
 	case *search.Boosting:
 		return each(q.Positive)
+	case *search.FunctionScore:
+		return each(q.Query)
 	case *search.Each:
 		for _, f := range q.Fields {
 			out = collect(out, q.In(f))

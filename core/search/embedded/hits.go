@@ -1,8 +1,10 @@
 package embedded
 
 import (
+	"math"
 	"strings"
 
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
@@ -15,6 +17,7 @@ type candidate struct {
 	score float32
 	first sortable
 	rest  []sortable
+	set   int // of a top_hits: which set it is of
 }
 
 // top finds the hits of the page, in their order.
@@ -69,7 +72,12 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 	}
 	byScore := keys[0].Field == "_score" && keys[0].Desc
+	odd := false
 	each(v.shown, func(doc uint32) {
+		if scores != nil && scores[doc] != scores[doc] {
+			odd = true
+			return
+		}
 		if byScore && h.full() {
 			// The plain case, before anything is made.
 			if s, top := float64(scores[doc]), h.top().first.num; s < top || s == top && len(keys) == 1 {
@@ -94,7 +102,18 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 		h.offer(c)
 	})
+	if odd {
+		return v.run.noScore()
+	}
 	return nil
+}
+
+// noScore is the error when a hit has no number as its score.
+func (r *run) noScore() error {
+	if r.fault != nil {
+		return r.fault
+	}
+	return problem.Field(problem.Invalid, "query", "the score of a hit is not a number")
 }
 
 func compareHits(keys []search.SortKey, a, b *candidate) int {
@@ -140,11 +159,17 @@ func (r *run) hits(list []candidate) []search.Hit {
 	return out
 }
 
+// infinity is how the distance of a document without a point is written.
+const infinity = "Infinity"
+
 func sortValue(s *sortable, whole bool) search.SortValue {
 	switch s.state {
 	case isText:
 		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(s.text)}
 	case isNumber:
+		if math.IsInf(s.num, 1) {
+			return search.SortValue{Kind: search.StringValue, Text: infinity}
+		}
 		return search.SortValue{Kind: search.NumberValue, Num: s.num, Whole: whole && s.num == float64(int64(s.num))}
 	}
 	return search.SortValue{}
@@ -152,7 +177,7 @@ func sortValue(s *sortable, whole bool) search.SortValue {
 
 // wholeSort tells whether the values of a key are integers.
 func (r *run) wholeSort(key *search.SortKey) bool {
-	if key.Field == "_score" || key.Mode == search.SortAvg {
+	if key.Geo != nil || key.Field == "_score" || key.Mode == search.SortAvg {
 		return false
 	}
 	for f := range r.named(key.Field) {

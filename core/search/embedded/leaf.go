@@ -74,7 +74,7 @@ func (v *view) point(f *family, value search.Value) (low, high float64, ok bool)
 		return from, to, err == nil
 	}
 	n, ok := value.Number()
-	return n, n, ok
+	return n, n, ok && f.field.Family != mapping.Geo
 }
 
 func (v *view) date(f *dates.Format, value search.Value, loc *time.Location, up bool) (float64, error) {

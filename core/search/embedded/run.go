@@ -25,6 +25,7 @@ type run struct {
 	filters map[filterKey][]uint64
 	buckets int     // made so far
 	best    float32 // score of the best hit
+	fault   error   // why the score of an object is not a number
 }
 
 // view is one segment in a run.
@@ -36,6 +37,7 @@ type view struct {
 	query   op
 	hits    *roaring.Bitmap // visible documents that match the query
 	shown   *roaring.Bitmap // hits that also match the post filter
+	scores  []float32       // of all documents, for top_hits; nil until asked for
 }
 
 // open locks the segments in the order of their ids, so that two searches and

@@ -4,8 +4,11 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 // sortable is the value of a document for a sort key. Its state orders
@@ -52,8 +55,14 @@ func (a *sortable) compare(b *sortable, desc bool) int {
 // sort key in one view.
 type reader func(doc uint32) sortable
 
-// sortReader makes the reader of a key. scores may be nil if no key wants them.
+// sortReader makes the reader of a key for documents.
 func (v *view) sortReader(key *search.SortKey, scores []float32) (reader, error) {
+	return v.readerIn(key, v.seg.root(), scores)
+}
+
+// readerIn makes the reader of a key for the objects of a space: documents,
+// or nested ones. scores may be nil if no key wants them.
+func (v *view) readerIn(key *search.SortKey, base *space, scores []float32) (reader, error) {
 	switch key.Field {
 	case "_score":
 		return func(doc uint32) sortable { return sortable{num: float64(scores[doc]), state: isNumber} }, nil
@@ -62,23 +71,33 @@ func (v *view) sortReader(key *search.SortKey, scores []float32) (reader, error)
 	case indexField:
 		return func(uint32) sortable { return sortable{text: v.x.name, state: isText} }, nil
 	}
-	root := v.seg.root()
-	spaces := []*space{root}
-	if key.NestedPath != "" {
-		spaces = v.seg.inside(root, key.NestedPath)
+	spaces := []*space{base}
+	if key.NestedPath != "" && key.NestedPath != base.of.Path {
+		spaces = v.seg.inside(base, key.NestedPath)
 	}
-	f := &fold{key: key, low: key.Mode == search.SortMin || key.Mode == search.SortDefault && !key.Desc}
-	for _, sp := range spaces {
-		src := source{sp: sp}
-		if key.NestedFilter != nil {
+	filters := make([]*roaring.Bitmap, len(spaces))
+	if key.NestedFilter != nil {
+		for i, sp := range spaces {
 			o, err := v.compile(key.NestedFilter, sp)
 			if err != nil {
 				return nil, err
 			}
-			src.filter = o.match()
+			filters[i] = o.match()
+		}
+	}
+	return v.values(key, base, spaces, filters), nil
+}
+
+// values reads a field in the objects of spaces inside base, or in base itself.
+func (v *view) values(key *search.SortKey, base *space, spaces []*space, filters []*roaring.Bitmap) reader {
+	f := &fold{key: key, base: base, low: key.Mode == search.SortMin || key.Mode == search.SortDefault && !key.Desc}
+	for i, sp := range spaces {
+		src := source{sp: sp}
+		if filters != nil {
+			src.filter = filters[i]
 		}
 		for _, fam := range v.families(sp, key.Field) {
-			if !fam.listed() {
+			if !fam.listed() || (fam.field.Family == mapping.Geo) != (key.Geo != nil) {
 				continue
 			}
 			src.nums = append(src.nums, cursor[float64]{c: &fam.nums})
@@ -87,13 +106,19 @@ func (v *view) sortReader(key *search.SortKey, scores []float32) (reader, error)
 		}
 		f.sources = append(f.sources, src)
 	}
-	return f.read, nil
+	return f.read
 }
 
 // checkSort refuses keys that no view can sort by.
 func (r *run) checkSort(key *search.SortKey) error {
+	if key.Geo != nil {
+		return nil
+	}
 	text, other, keyword := false, false, false
 	for f := range r.named(key.Field) {
+		if f.field.Family == mapping.Geo {
+			return problem.Field(problem.Invalid, key.Path, "the field %q has points, which have no order; use _geo_distance", key.Field)
+		}
 		text = text || !f.listed()
 		other = other || f.listed()
 		keyword = keyword || f.listed() && !f.field.Family.Numeric()

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"math"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -21,7 +22,8 @@ type source struct {
 // fold makes one of the values of a document.
 type fold struct {
 	key     *search.SortKey
-	low     bool // the least value counts, else the greatest
+	base    *space // of the objects that are sorted
+	low     bool   // the least value counts, else the greatest
 	sources []source
 
 	sum  float64
@@ -34,8 +36,8 @@ func (f *fold) read(doc uint32) sortable {
 	for i := range f.sources {
 		src := &f.sources[i]
 		from, to := doc, doc+1
-		if src.sp.parent != nil {
-			from, to = src.sp.spanOf(doc)
+		if src.sp != f.base {
+			from, to = src.sp.spanIn(f.base, doc)
 		}
 		for object := from; object < to; object++ {
 			if src.filter == nil || src.filter.Contains(object) {
@@ -54,12 +56,13 @@ func (f *fold) read(doc uint32) sortable {
 	return f.best
 }
 
-// spanOf gives the range of the objects inside a document, at any depth.
-func (sp *space) spanOf(doc uint32) (from, to uint32) {
-	if sp.parent.parent == nil {
-		return sp.down(doc)
+// spanIn gives the range of the objects inside an object of the space outer, at
+// any depth.
+func (sp *space) spanIn(outer *space, object uint32) (from, to uint32) {
+	if sp.parent == outer {
+		return sp.down(object)
 	}
-	outerFrom, outerTo := sp.parent.spanOf(doc)
+	outerFrom, outerTo := sp.parent.spanIn(outer, object)
 	if outerFrom >= outerTo {
 		return 0, 0
 	}
@@ -72,6 +75,9 @@ func (f *fold) object(src *source, object uint32) {
 	for i, fam := range src.families {
 		if fam.field.Family.Numeric() {
 			for _, n := range src.nums[i].seek(object) {
+				if f.key.Geo != nil {
+					n = nearest(f.key.Geo, n)
+				}
 				f.sum += n
 				f.take(sortable{num: n, state: isNumber})
 			}
@@ -92,6 +98,8 @@ func (f *fold) take(s sortable) {
 
 func (f *fold) absent() sortable {
 	switch {
+	case f.key.Geo != nil:
+		return sortable{num: math.Inf(1), state: isNumber}
 	case f.key.MissingFirst:
 		return sortable{state: absentFirst}
 	case f.key.Missing == nil:

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quoin-cms/quoin/core/search/dates"
+	"github.com/quoin-cms/quoin/core/search/geo"
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
 )
 
@@ -25,6 +26,11 @@ func (r *Record) convert(n *node, l *leaf, object int, s []byte, kind jsonx.Kind
 		v.Text = s
 	case Boolean:
 		v.Num, ok = flag(len(s) > 0 && s[0] == 't'), string(s) == "true" || string(s) == "false" || len(s) == 0
+	case Geo:
+		p, err := geo.Parse(string(s[:min(len(s), maxPoint)]))
+		if v.Num = p.Code(); err != nil {
+			return // what is no point is in the source only
+		}
 	case Date:
 		v.Num, ok = date(l.field.Format, s, kind)
 	default:
@@ -40,6 +46,26 @@ func (r *Record) convert(n *node, l *leaf, object int, s []byte, kind jsonx.Kind
 	case len(s) > 0 && l.up == 0 && l.field.Path == n.path:
 		r.asKeyword(n, object, s)
 	}
+}
+
+// maxPoint is how many bytes of a string may spell a point.
+const maxPoint = 100
+
+// points takes the value that comes next, at a node mapped as points, in any
+// form: an array of two numbers is one point.
+func (r *Record) points(n *node, object int) error {
+	raw, err := r.p.Skip()
+	if err != nil {
+		return err
+	}
+	for _, p := range geo.Points(raw) {
+		for i := range n.leaves {
+			if l := &n.leaves[i]; l.field.Family == Geo {
+				r.Values = append(r.Values, Value{Object: r.up(object, l.up), Field: l.field, Num: p.Code()})
+			}
+		}
+	}
+	return nil
 }
 
 // asKeyword keeps what does not fit its field.

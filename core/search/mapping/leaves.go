@@ -25,6 +25,8 @@ func (p *Plan) leavesOf(n *node, path string, kind search.Kind, f search.Field) 
 		return p.one(Field{Space: n.space, Path: path, Family: Double}, 0), nil
 	case search.KindBoolean:
 		return p.one(Field{Space: n.space, Path: path, Family: Boolean}, 0), nil
+	case search.KindGeoPoint:
+		return p.one(Field{Space: n.space, Path: path, Family: Geo}, 0), nil
 	case search.KindDate:
 		format, err := dates.Parse(f.Format)
 		if err != nil {

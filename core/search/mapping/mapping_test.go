@@ -26,7 +26,7 @@ func plan(tb testing.TB, s search.Settings) (*mapping.Plan, *mapping.Registry) {
 	return p, reg
 }
 
-var families = [...]string{"text", "keyword", "long", "double", "date", "boolean"}
+var families = [...]string{"text", "keyword", "long", "double", "date", "boolean", "geo"}
 
 // walk gives the values of a document as "object:path:family=value".
 func walk(t *testing.T, p *mapping.Plan, raw string) []string {
@@ -76,7 +76,8 @@ func TestWalk(t *testing.T) {
 			"2:parts.name:keyword=y 0:_all:text=y 2:parts.all:text=y 0:sum:keyword=y 2:parts.name:keyword=z 0:_all:text=z 2:parts.all:text=z 0:sum:keyword=z 2:parts.more:long=1"},
 		{`{"auto":{"input":["a b","c"],"weight":3}}`, "0:auto:text=a b 0:auto:text=c"},
 		{`{"auto":"a"}`, "0:auto:text=a"},
-		{`{"geo":{"lat":1,"lon":2},"off":"x"}`, ""},
+		{`{"geo":{"lat":-90,"lon":-180},"off":"x"}`, "0:geo:geo=-9.007199254740992e+15"},
+		{`{"geo":[[-180,-90],"90,180","a!",{"lat":91,"lon":0},null]}`, "0:geo:geo=-9.007199254740992e+15 0:geo:geo=9.007199254740991e+15"},
 		{`{"x":{"y":[{"z":"v"}]}}`, "0:x.y.z:text=v 0:_all:text=v 0:x.y.z.keyword:keyword=v"},
 		{`{"w":"2024-01-02","v":"2024","u":1,"t":1.0,"s":true}`, "0:w:date=1.7041536e+12 0:v:text=2024 0:_all:text=2024 0:v.keyword:keyword=2024 0:u:long=1 0:t:double=1 0:s:boolean=1"},
 		{`{"_sha1":"ab","_contenttype":"no","_id":"no","_all":"no"}`, "0:_sha1.keyword:keyword=ab 0:_sha1:keyword=ab"},

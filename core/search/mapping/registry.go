@@ -19,10 +19,12 @@ const (
 	Double
 	Date
 	Boolean
+	// Geo are points on the earth, each as its code (see package geo).
+	Geo
 )
 
 // Numeric tells whether values of the family are numbers: also dates, in
-// milliseconds, and booleans, 0 or 1.
+// milliseconds, booleans, 0 or 1, and points, whose codes have no order.
 func (f Family) Numeric() bool { return f >= Long }
 
 // Space is a kind of object with numbers of its own: the documents (Path is

@@ -92,6 +92,9 @@ func reserved(key []byte) bool {
 
 // value walks the value that comes next, at node n of the object.
 func (r *Record) value(n *node, object int) error {
+	if n.kind == search.KindGeoPoint {
+		return r.points(n, object)
+	}
 	switch r.p.Peek() {
 	case jsonx.Array:
 		return r.p.Array(func(int) error { return r.value(n, object) })

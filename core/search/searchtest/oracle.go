@@ -27,12 +27,13 @@ type obj struct {
 // vals are the values of an object under one path, by how they are kept.
 type vals struct {
 	tokens []string // of text
-	places []int    // positions of the tokens
+	at     []int    // positions of the tokens
 	isText bool
 	words  []string // keywords
 	nums   []float64
 	dates  []float64
 	flags  []float64
+	places []place
 }
 
 func (o *obj) at(path string) *vals {
@@ -65,7 +66,7 @@ func (o *obj) below(path string) (out []*obj) {
 var kinds = map[string]map[string]search.Kind{
 	"page": {
 		"title": search.KindText, "tag": search.KindKeyword, "num": search.KindLong, "price": search.KindDouble,
-		"flag": search.KindBoolean, "date": search.KindDate,
+		"flag": search.KindBoolean, "date": search.KindDate, "place": search.KindGeoPoint,
 		"items": search.KindNested, "items.sku": search.KindKeyword, "items.qty": search.KindLong, "items.name": search.KindText,
 		"items.marks": search.KindNested, "items.marks.label": search.KindKeyword, "items.marks.score": search.KindLong,
 	},
@@ -98,6 +99,10 @@ func (o *obj) typeName() string { return o.root().typ }
 
 func (o *obj) add(path string, v any) {
 	kind := kinds[o.typeName()][path]
+	if kind == search.KindGeoPoint {
+		o.slot(path).places = places(nil, v)
+		return
+	}
 	switch v := v.(type) {
 	case nil:
 		return
@@ -160,12 +165,12 @@ func (o *obj) scalar(path string, kind search.Kind, v any) {
 
 func (s *vals) text(t string) {
 	at := 0
-	if n := len(s.places); n > 0 {
-		at = s.places[n-1] + 101
+	if n := len(s.at); n > 0 {
+		at = s.at[n-1] + 101
 	}
 	s.isText = true
 	for i, word := range strings.Fields(strings.ToLower(t)) {
-		s.tokens, s.places = append(s.tokens, word), append(s.places, at+i)
+		s.tokens, s.at = append(s.tokens, word), append(s.at, at+i)
 	}
 }
 
@@ -237,5 +242,5 @@ func (s *vals) exact(v any) bool {
 }
 
 func (s *vals) any() bool {
-	return s.isText || len(s.words)+len(s.nums)+len(s.dates)+len(s.flags) > 0
+	return s.isText || len(s.words)+len(s.nums)+len(s.dates)+len(s.flags)+len(s.places) > 0
 }

@@ -84,6 +84,12 @@ func (w *world) eval(q map[string]any, o *obj) (bool, float64) {
 			score *= body["negative_boost"].(float64)
 		}
 		return ok, score * boostOf(body)
+	case "function_score":
+		return w.functionScore(body, o)
+	case "geo_distance":
+		return o.at("place").near(body), boostOf(body)
+	case "geo_bounding_box":
+		return o.at("place").inBox(body["place"].(map[string]any)), boostOf(body)
 	case "query_string":
 		return w.eval(tree(body["query"].(string)), o)
 	case "multi_match":

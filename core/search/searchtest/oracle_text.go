@@ -149,14 +149,14 @@ func (w *world) alternatives(o *obj, field string, words []string, prefix bool) 
 // that end at the same place the narrowest. Each word has a place of its own.
 func windows(s *vals, words [][]string, slop int) float64 {
 	freq, lastEnd := 0.0, math.MaxInt
-	for start := slices.Max(append(s.places, 0)); start >= -len(words); start-- {
+	for start := slices.Max(append(s.at, 0)); start >= -len(words); start-- {
 		taken := map[int]bool{}
 		end, starts := start, false
 		for i, list := range words {
 			at := -1
 			for k, t := range s.tokens {
-				if slices.Contains(list, t) && s.places[k]-i >= start && !taken[s.places[k]] {
-					at = s.places[k]
+				if slices.Contains(list, t) && s.at[k]-i >= start && !taken[s.at[k]] {
+					at = s.at[k]
 					break
 				}
 			}

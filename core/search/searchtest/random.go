@@ -59,6 +59,7 @@ func (g gen) doc(typ string) []byte {
 	}
 	if typ == "page" {
 		m["flag"] = g.some(func() any { return g.IntN(2) == 0 })
+		m["place"] = g.some(func() any { return g.place() })
 	}
 	for k, v := range m {
 		if v == nil && g.IntN(2) == 0 {
@@ -70,6 +71,24 @@ func (g gen) doc(typ string) []byte {
 		panic(err)
 	}
 	return raw
+}
+
+// place is a point in one of its forms, on a grid of quarters of a degree.
+func (g gen) place() any {
+	lat, lon := float64(g.IntN(9)-4)/4, float64(g.IntN(9)-4)/4
+	if g.IntN(4) == 0 {
+		lon += 179
+		if lon > 180 {
+			lon -= 360
+		}
+	}
+	switch g.IntN(3) {
+	case 0:
+		return fmt.Sprintf("%v,%v", lat, lon)
+	case 1:
+		return []any{lon, lat}
+	}
+	return jm{"lat": lat, "lon": lon}
 }
 
 // fields by the nested path around them.
@@ -188,7 +207,15 @@ func (g gen) phrase(f string, v, boost any) jm {
 }
 
 func (g gen) compound(space string, depth int) jm {
-	switch g.IntN(7) {
+	switch g.IntN(9) {
+	case 7:
+		return g.functionScore(space, depth)
+	case 8:
+		if g.IntN(2) == 0 {
+			return jm{"geo_distance": jm{"place": g.place(), "distance": float64(20_000 * (1 + g.IntN(8)))}}
+		}
+		return jm{"geo_bounding_box": jm{"place": jm{"top": float64(g.IntN(3)) + 0.1, "bottom": -float64(g.IntN(3)) - 0.1,
+			"left": []any{-0.6, 0.1, 179.1}[g.IntN(3)], "right": []any{0.6, -179.4, 179.6}[g.IntN(3)]}}}
 	case 3:
 		return jm{"boosting": jm{"positive": g.query(space, depth-1), "negative": g.query(space, depth-1), "negative_boost": 0.25}}
 	case 0:
@@ -213,98 +240,6 @@ func (g gen) compound(space string, depth int) jm {
 	return jm{"bool": b}
 }
 
-var aggFields = map[string][]string{
-	"":            {"tag", "num", "price", "flag", "date", "meta.y", "dyn.keyword", "_contenttype", "_id", "_index", "items.sku", "nowhere"},
-	"items":       {"items.sku", "items.qty"},
-	"items.marks": {"items.marks.label", "items.marks.score"},
-}
-
-var numFields = map[string][]string{
-	"":            {"price", "date", "flag", "meta.y", "nowhere"},
-	"items":       {"items.qty"},
-	"items.marks": {"items.marks.score"},
-}
-
-func (g gen) aggs(space string, depth int) jm {
-	out := jm{}
-	for i := range 1 + g.IntN(2) {
-		out[fmt.Sprintf("a%d", i)] = g.agg(space, depth)
-	}
-	return out
-}
-
-func (g gen) agg(space string, depth int) jm {
-	list := aggFields[space]
-	f := list[g.IntN(len(list))]
-	num := numFields[space][g.IntN(len(numFields[space]))]
-	if depth == 0 || g.IntN(3) == 0 {
-		switch g.IntN(3) {
-		case 0:
-			return jm{[]string{"cardinality", "value_count"}[g.IntN(2)]: jm{"field": f}}
-		case 1:
-			return jm{[]string{"min", "max", "sum", "avg", "stats"}[g.IntN(5)]: jm{"field": num}}
-		}
-		return jm{"terms": jm{"field": f}}
-	}
-	var a jm
-	switch g.IntN(8) {
-	case 6, 7:
-		a = g.ranged(space, f, num)
-		a["aggs"] = g.aggs(space, depth-1)
-	case 0:
-		a = jm{"filter": g.query(space, 1), "aggs": g.aggs(space, depth-1)}
-	case 1, 2:
-		inner := map[string]string{"": []string{"items", "items.marks"}[g.IntN(2)], "items": "items.marks"}[space]
-		if inner == "" {
-			a = jm{"reverse_nested": jm{}, "aggs": g.aggs("", depth-1)}
-			if g.IntN(2) == 0 {
-				a = jm{"reverse_nested": jm{"path": "items"}, "aggs": g.aggs("items", depth-1)}
-			}
-			break
-		}
-		a = jm{"nested": jm{"path": inner}, "aggs": g.aggs(inner, depth-1)}
-	default:
-		t := jm{"field": f, "size": float64(1 + g.IntN(12))}
-		subs := g.aggs(space, depth-1)
-		switch g.IntN(5) {
-		case 0:
-			t["order"] = jm{"_count": "asc"}
-		case 1:
-			t["order"] = jm{"_key": []string{"asc", "desc"}[g.IntN(2)]}
-		case 2:
-			subs["m"] = jm{[]string{"min", "max", "sum"}[g.IntN(3)]: jm{"field": num}}
-			t["order"] = jm{"m": []string{"asc", "desc"}[g.IntN(2)]}
-		case 3:
-			if f == "tag" || f == "items.sku" {
-				t["missing"] = "none"
-			}
-			t["min_doc_count"] = float64(1 + g.IntN(2))
-		}
-		a = jm{"terms": t, "aggs": subs}
-	}
-	return a
-}
-
-// ranged makes aggregations whose buckets do not come from single values.
-func (g gen) ranged(space, field, num string) jm {
-	switch g.IntN(5) {
-	case 0:
-		return jm{"missing": jm{"field": field}}
-	case 1:
-		return jm{"filters": jm{"filters": jm{"a": g.query(space, 1), "b": g.query(space, 0)}}}
-	case 2:
-		return jm{"range": jm{"field": num, "ranges": []any{jm{"to": 2.0, "key": "low"}, jm{"from": 1.0, "to": 4.0, "key": "mid"}, jm{"from": 3.0, "key": "high"}}}}
-	case 3:
-		if space == "" {
-			return jm{"date_histogram": jm{"field": "date", "calendar_interval": "month", "min_doc_count": float64(g.IntN(3))}}
-		}
-	}
-	if num == "date" {
-		num = "price"
-	}
-	return jm{"histogram": jm{"field": num, "interval": float64(1 + g.IntN(3)), "min_doc_count": float64(g.IntN(3))}}
-}
-
 // settings are the mapping of the random documents.
 func randomSettings() search.Settings {
 	s := search.Settings{Types: map[string][]search.Field{}}
@@ -314,4 +249,49 @@ func randomSettings() search.Settings {
 		}
 	}
 	return s
+}
+
+// functionScore makes functions whose values are numbers above 0.
+func (g gen) functionScore(space string, depth int) jm {
+	field := map[string]string{"": []string{"price", "meta.y"}[g.IntN(2)], "items": "items.qty", "items.marks": "items.marks.score"}[space]
+	one := func() jm {
+		f := jm{}
+		switch g.IntN(3) {
+		case 0:
+			f["field_value_factor"] = jm{"field": field, "factor": 0.5 + float64(g.IntN(3)), "missing": float64(1 + g.IntN(3)),
+				"modifier": []string{"none", "log1p", "ln2p", "square", "sqrt"}[g.IntN(5)]}
+		case 1:
+			f[[]string{"gauss", "exp", "linear"}[g.IntN(3)]] = jm{field: jm{"origin": float64(g.IntN(5)), "scale": float64(1 + g.IntN(3)), "offset": float64(g.IntN(2))}}
+		default:
+			f["weight"] = float64(1 + g.IntN(3))
+		}
+		if g.IntN(3) == 0 {
+			f["weight"] = 0.5
+		}
+		return f
+	}
+	body := jm{}
+	if g.IntN(3) == 0 {
+		body = one()
+	} else {
+		list := []any{}
+		for range 1 + g.IntN(3) {
+			f := one()
+			if g.IntN(2) == 0 {
+				f["filter"] = g.query(space, 0)
+			}
+			list = append(list, f)
+		}
+		body["functions"] = list
+	}
+	body["query"] = g.query(space, depth-1)
+	body["score_mode"] = []string{"multiply", "sum", "avg", "first", "max", "min"}[g.IntN(6)]
+	body["boost_mode"] = []string{"multiply", "replace", "sum", "avg", "max", "min"}[g.IntN(6)]
+	if g.IntN(3) == 0 {
+		body["max_boost"] = 2.5
+	}
+	if g.IntN(4) == 0 {
+		body["min_score"] = 0.703
+	}
+	return jm{"function_score": body}
 }

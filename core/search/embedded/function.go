@@ -1,0 +1,286 @@
+package embedded
+
+import (
+	"hash/fnv"
+	"math"
+	"strconv"
+
+	"github.com/RoaringBitmap/roaring/v2"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// scored changes the scores of another op by functions. A score that is not a
+// number stands for an error (see run.fault).
+type scored struct {
+	run   *run
+	sp    *space
+	q     *search.FunctionScore
+	inner op
+	fns   []function
+	made  *roaring.Bitmap
+}
+
+// function is one function in one space. open gives a reader of its values for
+// ascending objects, nil if it is only a weight.
+type function struct {
+	filter *roaring.Bitmap // nil for all
+	weight float64
+	open   func() func(object uint32) float64
+}
+
+func (v *view) functionScore(q *search.FunctionScore, sp *space) (op, error) {
+	o := &scored{run: v.run, sp: sp, q: q}
+	var err error
+	if o.inner, err = v.compile(q.Query, sp); err != nil {
+		return nil, err
+	}
+	for i := range q.Functions {
+		from := &q.Functions[i]
+		f := function{weight: from.Weight}
+		if from.Filter != nil {
+			only, err := v.compile(from.Filter, sp)
+			if err != nil {
+				return nil, err
+			}
+			f.filter = only.match()
+		}
+		switch body := from.Body.(type) {
+		case nil:
+		case *search.FieldFactor:
+			f.open, err = v.fieldFactor(body, sp, from.Path)
+		case *search.RandomScore:
+			f.open = v.randomScore(body, sp)
+		case *search.Decay:
+			f.open, err = v.decay(body, sp, from.Path)
+		default:
+			err = problem.Field(problem.Invalid, from.Path, "this function is not supported by this engine")
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.fns = append(o.fns, f)
+	}
+	return o, nil
+}
+
+func (o *scored) match() *roaring.Bitmap {
+	if o.q.MinScore == nil {
+		return o.inner.match()
+	}
+	if o.made == nil {
+		scores := o.run.floats(o.sp.n)
+		o.add(scores, o.inner.match(), 1)
+		o.made = roaring.New()
+		each(o.inner.match(), func(object uint32) {
+			if float64(scores[object]) >= *o.q.MinScore {
+				o.made.Add(object)
+			}
+		})
+		o.run.release(scores)
+	}
+	return o.made
+}
+
+func (o *scored) score(acc []float32, factor float32, _ bool) { o.add(acc, o.match(), factor) }
+
+func (o *scored) add(acc []float32, objects *roaring.Bitmap, factor float32) {
+	own := o.run.floats(o.sp.n)
+	o.inner.score(own, float32(o.q.Boost), false)
+	values := make([]func(uint32) float64, len(o.fns))
+	for i := range o.fns {
+		if o.fns[i].open != nil {
+			values[i] = o.fns[i].open()
+		}
+	}
+	each(objects, func(object uint32) {
+		s := float64(own[object])
+		if len(o.fns) > 0 {
+			s = boosted(o.q.BoostMode, s, min(o.value(values, object), o.q.MaxBoost))
+		}
+		acc[object] += factor * float32(s)
+	})
+	o.run.release(own)
+}
+
+// value combines the functions for an object; 1 if none holds.
+func (o *scored) value(values []func(uint32) float64, object uint32) float64 {
+	out, weights, n := 1.0, 0.0, 0
+	for i := range o.fns {
+		f := &o.fns[i]
+		if f.filter != nil && !f.filter.Contains(object) {
+			continue
+		}
+		s := f.weight
+		if values[i] != nil {
+			s *= values[i](object)
+		}
+		weights += f.weight
+		if n++; n == 1 {
+			out = s
+			if o.q.ScoreMode == search.CombineFirst {
+				return s
+			}
+			continue
+		}
+		switch o.q.ScoreMode {
+		case search.CombineSum, search.CombineAvg:
+			out += s
+		case search.CombineMax:
+			out = max(out, s)
+		case search.CombineMin:
+			out = min(out, s)
+		default:
+			out *= s
+		}
+	}
+	if o.q.ScoreMode == search.CombineAvg && n > 0 {
+		if weights == 0 {
+			return 0
+		}
+		return out / weights
+	}
+	return out
+}
+
+// boosted combines the score of a query with what its functions come to.
+func boosted(mode search.Combine, score, by float64) float64 {
+	switch mode {
+	case search.CombineReplace:
+		return by
+	case search.CombineSum:
+		return score + by
+	case search.CombineAvg:
+		return (score + by) / 2
+	case search.CombineMax:
+		return max(score, by)
+	case search.CombineMin:
+		return min(score, by)
+	}
+	return score * by
+}
+
+// numbers gives the columns of the numbers of a field; points only if asked.
+func (v *view) numbers(field string, sp *space, points bool) []*family {
+	var out []*family
+	for _, f := range v.families(sp, field) {
+		if f.field.Family.Numeric() && (points || f.field.Family != mapping.Geo) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (v *view) fieldFactor(b *search.FieldFactor, sp *space, path string) (func() func(uint32) float64, error) {
+	list := v.numbers(b.Field, sp, false)
+	if strings := len(v.families(sp, b.Field)); len(list) == 0 && strings > 0 {
+		return nil, problem.Field(problem.Invalid, path, "the field %q has no numbers", b.Field)
+	}
+	fault := func(format string, args ...any) float64 {
+		if v.run.fault == nil {
+			v.run.fault = problem.Field(problem.Invalid, path, format, args...)
+		}
+		return math.NaN()
+	}
+	return func() func(uint32) float64 {
+		cursors := make([]cursor[float64], len(list))
+		for i, f := range list {
+			cursors[i] = cursor[float64]{c: &f.nums}
+		}
+		return func(object uint32) float64 {
+			least := math.Inf(1)
+			for i := range cursors {
+				for _, n := range cursors[i].seek(object) {
+					least = min(least, n)
+				}
+			}
+			if math.IsInf(least, 1) {
+				if b.Missing == nil {
+					return fault("a hit has no number in the field %q; give missing", b.Field)
+				}
+				least = *b.Missing
+			}
+			s := modified(b.Modifier, least*b.Factor)
+			if s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
+				return fault("the field %q gives a score of %v, which must be a number and not below 0", b.Field, s)
+			}
+			return s
+		}
+	}, nil
+}
+
+func modified(modifier string, n float64) float64 {
+	switch modifier {
+	case "log":
+		return math.Log10(n)
+	case "log1p":
+		return math.Log10(n + 1)
+	case "log2p":
+		return math.Log10(n + 2)
+	case "ln":
+		return math.Log(n)
+	case "ln1p":
+		return math.Log1p(n)
+	case "ln2p":
+		return math.Log1p(n + 1)
+	case "square":
+		return n * n
+	case "sqrt":
+		return math.Sqrt(n)
+	case "reciprocal":
+		return 1 / n
+	}
+	return n
+}
+
+// randomScore hashes what a document is known by, so that it stays the same
+// whatever is written meanwhile.
+func (v *view) randomScore(b *search.RandomScore, sp *space) func() func(uint32) float64 {
+	seed := b.Seed
+	if seed == "" {
+		seed = strconv.FormatInt(v.run.now.UnixNano(), 36)
+	}
+	return func() func(uint32) float64 {
+		var text func(object uint32) string
+		if b.Field == "" || b.Field == mapping.IDField {
+			text = func(object uint32) string {
+				key := v.seg.key(sp.outer(v.seg.root(), object))
+				return key.Type + ":" + key.OUUID + ":" + strconv.Itoa(sp.offset(object))
+			}
+		} else {
+			read := v.firstText(b.Field, sp)
+			text = read
+		}
+		return func(object uint32) float64 {
+			h := fnv.New64a()
+			h.Write([]byte(seed))
+			h.Write([]byte{0})
+			h.Write([]byte(text(object)))
+			return float64(mix(h.Sum64())>>40) / (1 << 24)
+		}
+	}
+}
+
+// mix spreads the bits of a hash, of which FNV leaves the high ones alike.
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// firstText reads the least value of a field as text, for ascending objects.
+func (v *view) firstText(field string, sp *space) func(object uint32) string {
+	key := &search.SortKey{Field: field}
+	read := v.values(key, sp, []*space{sp}, nil)
+	return func(object uint32) string {
+		s := read(object)
+		if s.state == isNumber {
+			return strconv.FormatFloat(s.num, 'g', -1, 64)
+		}
+		return s.text
+	}
+}
