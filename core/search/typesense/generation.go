@@ -4,10 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/analysis"
@@ -22,14 +24,19 @@ type generation struct {
 	main  string // collection of the documents
 	rows  string // collection of nested objects
 
+	iso   *dates.Format
+	first sync.Mutex // held while the server is asked for its fields for the first time
+
+	mu       sync.Mutex // guards what follows
+	hash     string     // of the settings
+	settings search.Settings
 	set      *analysis.Set
 	standard *analysis.Analyzer
-	iso      *dates.Format
-
-	mu     sync.Mutex // guards what follows
-	reg    *mapping.Registry
-	plan   *mapping.Plan
-	fields map[string]*mapping.Field // by the name of the column
+	reg      *mapping.Registry
+	plan     *mapping.Plan
+	fields   map[string]*mapping.Field // by the name of the column
+	asked    time.Time                 // when the server was asked for its fields
+	asking   bool
 
 	known atomic.Pointer[columns]
 	names sync.Map // *mapping.Field → *naming
@@ -52,30 +59,52 @@ type part struct {
 	paths map[string][]column
 }
 
-func newGeneration(index, main string, s search.Settings) (*generation, error) {
-	set, err := analysis.NewSet(s)
-	if err != nil {
-		return nil, err
-	}
-	standard, err := set.Get("")
-	if err != nil {
-		return nil, err
-	}
+func newGeneration(index, main, hash string, s search.Settings) (*generation, error) {
 	iso, err := dates.Parse("")
 	if err != nil {
 		return nil, err
 	}
-	reg := mapping.NewRegistry()
-	plan, err := mapping.NewPlan(reg, set, s)
-	if err != nil {
-		return nil, err
-	}
-	g := &generation{
-		index: index, main: main, rows: rowsOf(main), set: set, standard: standard, iso: iso,
-		reg: reg, plan: plan, fields: map[string]*mapping.Field{},
-	}
+	g := &generation{index: index, main: main, rows: rowsOf(main), iso: iso, reg: mapping.NewRegistry(), fields: map[string]*mapping.Field{}}
 	g.known.Store(&columns{})
-	return g, nil
+	return g, g.configure(hash, s)
+}
+
+// configure sets what becomes of documents and queries from now on. Fields keep
+// their identity as long as the analyzers are the same.
+func (g *generation) configure(hash string, s search.Settings) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	set := g.set
+	if set == nil || !sameAnalysis(g.settings, s) {
+		var err error
+		if set, err = analysis.NewSet(s); err != nil {
+			return err
+		}
+	}
+	standard, err := set.Get("")
+	if err != nil {
+		return err
+	}
+	plan, err := mapping.NewPlan(g.reg, set, s)
+	if err != nil {
+		return err
+	}
+	g.set, g.standard, g.plan, g.settings, g.hash = set, standard, plan, s, hash
+	g.fields = map[string]*mapping.Field{}
+	return nil
+}
+
+func sameAnalysis(a, b search.Settings) bool {
+	return reflect.DeepEqual(a.Analyzers, b.Analyzers) && reflect.DeepEqual(a.Tokenizers, b.Tokenizers) &&
+		reflect.DeepEqual(a.Filters, b.Filters) && reflect.DeepEqual(a.CharFilters, b.CharFilters)
+}
+
+// analyzer gives an analyzer of the index by its name.
+func (g *generation) analyzer(name string) (*analysis.Analyzer, error) {
+	g.mu.Lock()
+	set := g.set
+	g.mu.Unlock()
+	return set.Get(name)
 }
 
 // rowsOf gives the collection of nested objects beside that of documents.
@@ -219,4 +248,35 @@ func tagOf(f *mapping.Field) string {
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:4])
+}
+
+func (g *generation) settingsHash() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hash
+}
+
+// due tells whether the server was never asked for its fields, and otherwise
+// whether it should be asked again, which the caller does then.
+func (g *generation) due() (never, again bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.asked.IsZero() {
+		return true, false
+	}
+	if g.asking || time.Since(g.asked) < fieldsAge {
+		return false, false
+	}
+	g.asking = true
+	return false, true
+}
+
+// answered ends what due began; a zero time says that there was no answer.
+func (g *generation) answered(at time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asking = false
+	if !at.IsZero() {
+		g.asked = at
+	}
 }

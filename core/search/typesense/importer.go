@@ -90,7 +90,8 @@ func (c *client) deleteByIDs(ctx context.Context, collection, field string, ids 
 		var b strings.Builder
 		b.WriteString(field + ":=[")
 		n := 0
-		for ; n < len(ids) && (n == 0 || b.Len()+len(ids[n]) < maxQuery-100); n++ {
+		for size := 0; n < len(ids) && (n == 0 || size+len(ids[n]) < maxQuery); n++ {
+			size += len(ids[n]) + len("%2C")
 			if n > 0 {
 				b.WriteByte(',')
 			}
