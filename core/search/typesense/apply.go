@@ -49,21 +49,21 @@ func (e *Engine) Apply(ctx context.Context, name string, ops []search.Op) error 
 func newest(ops []search.Op) []search.Op {
 	last := make(map[search.Key]int, len(ops))
 	for i := range ops {
-		last[keyOf(&ops[i])] = i
+		last[opKey(&ops[i])] = i
 	}
 	if len(last) == len(ops) {
 		return ops
 	}
 	out := make([]search.Op, 0, len(last))
 	for i := range ops {
-		if last[keyOf(&ops[i])] == i {
+		if last[opKey(&ops[i])] == i {
 			out = append(out, ops[i])
 		}
 	}
 	return out
 }
 
-func keyOf(op *search.Op) search.Key {
+func opKey(op *search.Op) search.Key {
 	if op.Doc != nil {
 		return op.Doc.Key
 	}
@@ -82,7 +82,7 @@ func (e *Engine) applyChunk(ctx context.Context, g *generation, ops []search.Op)
 	m := newMaker(g)
 	c := chunk{nested: len(g.spaces()) > 1}
 	for i := range ops {
-		key := keyOf(&ops[i])
+		key := opKey(&ops[i])
 		if ops[i].Doc == nil {
 			c.gone = append(c.gone, docID(key))
 			continue
