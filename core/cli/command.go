@@ -57,7 +57,7 @@ func subgroup(parent *cobra.Command, name string) *cobra.Command {
 			return c
 		}
 	}
-	c := group(name, "Manage "+name+"s")
+	c := group(name, "Manage "+strings.TrimSuffix(name, "s")+"s")
 	parent.AddCommand(c)
 	return c
 }

@@ -75,6 +75,9 @@ func Checks(constructor any) fx.Option { return many(constructor, "checks") }
 // []port.Entity.
 func Entities(constructor any) fx.Option { return many(constructor, "entities") }
 
+// FileHolders contributes whose data names files: []port.FileHolder.
+func FileHolders(constructor any) fx.Option { return many(constructor, "file holders") }
+
 func many(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`,flatten"`)))
 }
@@ -99,4 +102,11 @@ type EntityList struct {
 	fx.In
 
 	Entities []port.Entity `group:"entities"`
+}
+
+// FileHolderList lets the module that keeps files collect who names them.
+type FileHolderList struct {
+	fx.In
+
+	Holders []port.FileHolder `group:"file holders"`
 }

@@ -127,3 +127,11 @@ type Entity interface {
 	// Delete removes it and gives its id.
 	Delete(ctx context.Context, name string) (id string, err error)
 }
+
+// FileHolder is a module whose data may name files by their hash.
+type FileHolder interface {
+	// FileTexts hands out every text in which the hash of a file may stand, as
+	// a field or inside a link, in use or kept for later: what no text names is
+	// removed by the garbage collection. fn must not keep the text.
+	FileTexts(ctx context.Context, fn func(text []byte) error) error
+}

@@ -32,6 +32,7 @@ const (
 	Unprocessable           // well formed, but the content breaks its schema
 	TooManyRequests         // throttled; RetryAfter says how long
 	Unavailable             // a dependency is not ready; retry helps
+	Full                    // the storage has no room left
 	Unsupported             // the media type or the clause cannot be honoured
 	numKinds
 )
@@ -59,6 +60,7 @@ var table = [numKinds]face{
 	Locked:             {"locked", "Locked", 423, -32023, false},
 	TooManyRequests:    {"too-many-requests", "Too Many Requests", 429, -32029, true},
 	Unavailable:        {"unavailable", "Service Unavailable", 503, -32053, true},
+	Full:               {"insufficient-storage", "Insufficient Storage", 507, -32057, true},
 }
 
 // Name is the stable, machine-readable name of the kind, such as "not-found".

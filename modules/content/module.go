@@ -36,6 +36,7 @@ func wiring() fx.Option {
 		module.Offer[port.Documents](func(s *source) *source { return s }),
 		module.Offer[port.ContentTypes](func(s *source) *source { return s }),
 		module.Offer[port.Indexes](func(x *indexes) *indexes { return x }),
+		module.FileHolders(func(s *source) []port.FileHolder { return []port.FileHolder{s} }),
 		module.Entities(entities),
 		fx.Provide(func(s *Service, list module.EntityList) (*Admin, error) { return newAdmin(s, list.Entities) }, fx.Private),
 		module.Operations(moduleOperations),
