@@ -14,7 +14,7 @@ import (
 func Direct(fn func(w http.ResponseWriter, r *http.Request) error) *Stream {
 	return &Stream{Body: func(ctx huma.Context) {
 		c := ctx.(*call)
-		err := fn(c.rec, c.req.WithContext(c.ctx))
+		err := fn(c.rec, c.req.Request.WithContext(c.ctx))
 		switch {
 		case err != nil && c.rec.status == 0:
 			writeError(c.rec, err)
