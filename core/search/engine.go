@@ -28,6 +28,10 @@ type Doc struct {
 	// Loader finds the source again. It must be another number when the
 	// source is another one.
 	Ref int64
+	// Stamp is another opaque number that is kept with the document. Together
+	// with Ref it tells the states of a document apart, for an engine that
+	// compares what it kept with what is there.
+	Stamp int64
 	// Raw is the JSON object exactly as a hit will give it in _source. Clients
 	// of the search API expect it to hold a key _contenttype.
 	Raw []byte

@@ -11,6 +11,10 @@ import (
 
 // Create implements search.Engine.
 func (e *Engine) Create(_ context.Context, name string, s search.Settings) error {
+	return e.create(name, s, false)
+}
+
+func (e *Engine) create(name string, s search.Settings, restored bool) error {
 	e.change.Lock()
 	defer e.change.Unlock()
 	old := e.catalog.Load()
@@ -21,16 +25,21 @@ func (e *Engine) Create(_ context.Context, name string, s search.Settings) error
 		return problem.New(problem.Conflict, "there is an index or alias %q already", name)
 	}
 	e.nextID++
-	x, err := newIndex(e.nextID, name, s)
+	x, err := newIndex(e.nextID, name, s, e.policy)
 	if err != nil {
 		return err
+	}
+	x.path = e.policy.fileOf(name)
+	if restored {
+		if err := x.restore(); err != nil {
+			return err
+		}
 	}
 	fresh := &catalog{indices: maps.Clone(old.indices), aliases: old.aliases}
 	if fresh.indices == nil {
 		fresh.indices = map[string]*index{}
 	}
 	fresh.indices[name] = x
-	x.minDead = e.minDead
 	e.catalog.Store(fresh)
 	return nil
 }
@@ -51,7 +60,8 @@ func (e *Engine) Drop(_ context.Context, name string) error {
 	e.change.Lock()
 	defer e.change.Unlock()
 	old := e.catalog.Load()
-	if _, err := old.index(name); err != nil {
+	x, err := old.index(name)
+	if err != nil {
 		return err
 	}
 	fresh := &catalog{indices: maps.Clone(old.indices), aliases: map[string][]string{}}
@@ -63,6 +73,8 @@ func (e *Engine) Drop(_ context.Context, name string) error {
 		}
 	}
 	e.catalog.Store(fresh)
+	x.close()
+	e.policy.removeFile(x.path)
 	return nil
 }
 

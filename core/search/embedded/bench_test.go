@@ -63,6 +63,7 @@ func loaded(tb testing.TB) (*embedded.Engine, []search.Op) {
 	if err := e.Apply(context.Background(), "one", ops); err != nil {
 		tb.Fatal(err)
 	}
+	e.Settle()
 	return e, ops
 }
 

@@ -121,10 +121,9 @@ func (c *column[T]) find(object uint32) (row int, ok bool) {
 	return slices.BinarySearch(c.objs, object)
 }
 
-// renumber gives the column with new numbers, without the objects that have
-// none.
-func (c *column[T]) renumber(to []uint32, value func(T) T) column[T] {
-	var out column[T]
+// renumber appends the column to another one with new numbers, without the
+// objects that have none.
+func (c *column[T]) renumber(out *column[T], to []uint32, value func(T) T) {
 	for i := range c.rows {
 		object := to[c.object(i)]
 		if object == gone {
@@ -134,6 +133,4 @@ func (c *column[T]) renumber(to []uint32, value func(T) T) column[T] {
 			out.add(object, value(v))
 		}
 	}
-	out.objs, out.off, out.vals = slices.Clip(out.objs), slices.Clip(out.off), slices.Clip(out.vals)
-	return out
 }

@@ -9,8 +9,9 @@ import (
 
 // dict numbers the terms of a field in the order in which they come. Numbers
 // are called ordinals. Only a writer adds terms; readers hold the lock of the
-// segment.
+// index. In a base it has no terms of its own.
 type dict struct {
+	base  *baseTerms // or nil
 	ords  map[string]uint32
 	terms []string
 	// sorted caches the ordinals of the first terms in the order of their
@@ -19,16 +20,29 @@ type dict struct {
 }
 
 func (d *dict) find(term string) (uint32, bool) {
+	if d.base != nil {
+		return d.base.find(term)
+	}
 	ord, ok := d.ords[term]
 	return ord, ok
 }
 
 // term gives the term of an ordinal. It is not to be kept longer than the
 // segment is held.
-func (d *dict) term(ord uint32) string { return d.terms[ord] }
+func (d *dict) term(ord uint32) string {
+	if d.base != nil {
+		return d.base.term(ord)
+	}
+	return d.terms[ord]
+}
 
 // size is how many terms there are.
-func (d *dict) size() int { return len(d.terms) }
+func (d *dict) size() int {
+	if d.base != nil {
+		return d.base.size()
+	}
+	return len(d.terms)
+}
 
 // add gives the ordinal of a term, which is new or known.
 func (d *dict) add(term []byte) uint32 {
@@ -47,6 +61,9 @@ func (d *dict) add(term []byte) uint32 {
 
 // order gives all ordinals in the order of their terms.
 func (d *dict) order() []uint32 {
+	if d.base != nil {
+		return d.base.ords
+	}
 	var old []uint32
 	if p := d.sorted.Load(); p != nil {
 		if old = *p; len(old) == len(d.terms) {
@@ -77,6 +94,9 @@ func (d *dict) order() []uint32 {
 
 // prefixed gives the ordinals of the terms that start with prefix.
 func (d *dict) prefixed(prefix string) []uint32 {
+	if d.base != nil {
+		return d.base.prefixed(prefix)
+	}
 	all := d.order()
 	if prefix == "" {
 		return all

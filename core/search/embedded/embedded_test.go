@@ -12,11 +12,12 @@ func TestConformance(t *testing.T) {
 	searchtest.Run(t, func(_ *testing.T, load search.Loader) search.Engine { return embedded.New(load) })
 }
 
-// The same with segments that are written anew all the time.
-func TestConformanceWhileCompacting(t *testing.T) {
+// The same with tails of three documents, merged in memory while the test goes
+// on.
+func TestConformanceWhileMerging(t *testing.T) {
 	searchtest.Run(t, func(_ *testing.T, load search.Loader) search.Engine {
 		e := embedded.New(load)
-		e.SetMinDead(3)
+		e.MergeEarly(3)
 		return e
 	})
 }

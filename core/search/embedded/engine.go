@@ -1,12 +1,14 @@
 // Package embedded is the search engine inside the process: an index of its
-// own in memory, derived from the documents that it is given.
+// own, derived from the documents that it is given.
 //
-// Each index is one segment. Documents and the objects of each nested path
+// Each index is a base, which lies in a mapped file, and a tail in memory that
+// takes what is written, until both are merged into a new base. Both are
+// segments. In a segment documents and the objects of each nested path
 // have numbers of their own; a field has a dictionary, a posting list per
 // term, and columns of ordinals or numbers; deleted objects leave the live
-// bitmaps at once and the memory later, when the segment is written anew. A
+// bitmaps at once and the memory later, when segments are merged. A
 // query becomes bitmaps, bottom up; scores are computed only for what is read.
-// Searches hold the lock of a segment for reading while they evaluate, not
+// Searches hold the lock of an index for reading while they evaluate, not
 // while they load sources; writers hold it only while they add a chunk that
 // was made ready before.
 package embedded
@@ -27,9 +29,9 @@ const version = "8.0.0-quoin-embedded"
 
 // Engine implements search.Engine in memory.
 type Engine struct {
-	load    search.Loader
-	scores  sync.Pool // of *[]float32
-	minDead int       // see index.minDead; tests set it
+	load   search.Loader
+	scores sync.Pool // of *[]float32
+	policy *policy
 
 	change  sync.Mutex // held while the catalog is replaced
 	catalog atomic.Pointer[catalog]
@@ -42,10 +44,10 @@ type catalog struct {
 	aliases map[string][]string // sorted names of indices
 }
 
-// New makes an empty engine. load finds sources of documents; it is called
-// without any lock held.
+// New makes an empty engine that keeps nothing on the disk. load finds sources
+// of documents; it is called without any lock held.
 func New(load search.Loader) *Engine {
-	e := &Engine{load: load, minDead: minDead}
+	e := &Engine{load: load, policy: newPolicy()}
 	e.catalog.Store(&catalog{})
 	return e
 }

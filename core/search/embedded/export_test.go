@@ -1,5 +1,26 @@
 package embedded
 
-// SetMinDead makes indices created from now on drop deleted documents after so
-// few of them, so that tests see it happen often.
-func (e *Engine) SetMinDead(n int) { e.minDead = n }
+// MergeEarly makes indexes merge as soon as a tail has so many documents, all
+// the time.
+func (e *Engine) MergeEarly(n int) {
+	e.policy.tail, e.policy.dead, e.policy.part, e.policy.rest = n, n, 1<<30, 0
+}
+
+// Settle waits until no index is being merged.
+func (e *Engine) Settle() {
+	for _, x := range e.catalog.Load().indices {
+		x.writer.Lock()
+		x.settle()
+		x.writer.Unlock()
+	}
+}
+
+// SaveAll merges every index that is not all in its base.
+func (e *Engine) SaveAll() {
+	for _, x := range e.catalog.Load().indices {
+		x.save(1)
+	}
+}
+
+// FileOf gives the path of the file of an index.
+func (e *Engine) FileOf(name string) string { return e.policy.fileOf(name) }

@@ -7,7 +7,8 @@ import (
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// family holds the values of one field in one segment.
+// family holds the values of one field in one segment. In a base its arrays lie
+// in the base, and post is not used.
 type family struct {
 	field *mapping.Field
 	has   *roaring.Bitmap // objects with a value
@@ -110,41 +111,14 @@ func (f *family) posting(term string) *posting {
 }
 
 // at gives the posting list of an ordinal.
-func (f *family) at(ord uint32) posting { return f.post[ord].seen() }
-
-// renumber gives the family with new numbers of objects, without those that
-// are gone and without terms that nothing holds.
-func (f *family) renumber(to []uint32) *family {
-	out := newFamily(f.field)
-	if f.field.Family.Numeric() {
-		out.nums = f.nums.renumber(to, func(v float64) float64 { return v })
-		fill(out.has, &out.nums)
-		return out
+func (f *family) at(ord uint32) posting {
+	if f.dict.base != nil {
+		return f.dict.base.at(ord)
 	}
-	ords := make([]uint32, len(f.post))
-	for ord := range f.post {
-		p := f.at(uint32(ord)).renumber(to)
-		ords[ord] = gone
-		if p.n > 0 {
-			ords[ord] = out.ord([]byte(f.dict.term(uint32(ord))))
-			out.post[ords[ord]] = p
-		}
-	}
-	out.ords = f.ords.renumber(to, func(ord uint32) uint32 { return ords[ord] })
-	if f.field.Family == mapping.Keyword {
-		fill(out.has, &out.ords)
-		return out
-	}
-	f.words.renumber(&out.words, &f.length, to, ords)
-	out.length = f.length.renumber(to, func(n uint32) uint32 {
-		out.tokens += int64(n)
-		out.holds++
-		return n
-	})
-	fill(out.has, &out.length)
-	return out
+	return f.post[ord].seen()
 }
 
+// fill makes the set of the objects of a column.
 func fill[T uint32 | float64](has *roaring.Bitmap, c *column[T]) {
 	if c.objs == nil {
 		has.AddRange(0, uint64(c.rows))

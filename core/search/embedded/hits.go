@@ -126,7 +126,7 @@ func compareHits(keys []search.SortKey, a, b *candidate) int {
 		}
 	}
 	if a.v != b.v {
-		return int(int64(a.v.x.id - b.v.x.id))
+		return a.v.place - b.v.place
 	}
 	return int(int64(a.doc) - int64(b.doc))
 }

@@ -49,7 +49,7 @@ func FuzzEngine(f *testing.F) {
 			}
 		}()
 		e := single(t, map[int64][]byte{1: []byte(doc), 2: []byte(`{"a":"y","parts":{"n":3}}`)}, settings)
-		e.SetMinDead(1)
+		e.MergeEarly(1)
 		ops := []search.Op{upsert("1", 1, []byte(doc)), upsert("2", 2, []byte(`{"a":"y","parts":{"n":3}}`)), upsert("1", 1, []byte(doc))}
 		if err := e.Apply(context.Background(), "one", ops); err != nil && !problem.Is(err, problem.Invalid) {
 			t.Fatal(err)

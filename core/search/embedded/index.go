@@ -2,8 +2,13 @@ package embedded
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -13,42 +18,53 @@ import (
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// chunk is how many documents are taken apart before the segment is locked to
+// chunk is how many documents are taken apart before the index is locked to
 // add them; readers wait for so many at most.
 const chunk = 64
 
-// minDead is how many deleted documents a segment may always keep.
-const minDead = 512
-
-// deadPart: a segment is written anew when one in so many of its documents is
-// deleted.
-const deadPart = 2
-
-// index is one concrete index. writer is held by whoever changes it; readers
-// only take the segment and its lock.
+// index is one concrete index: a base, what is being made a base of, if
+// anything, and a tail that takes what is written. writer is held by whoever
+// changes it, who also holds mu for as long as a change takes.
 type index struct {
-	id   uint64 // order in which searches lock segments
-	name string
-	seg  atomic.Pointer[segment]
-	set  atomic.Pointer[analysis.Set]
-	full atomic.Bool // the mapping left out fields
+	id     uint64 // order in which searches lock indices
+	name   string
+	policy *policy
+	set    atomic.Pointer[analysis.Set]
+	full   atomic.Bool // the mapping left out fields
 
-	minDead int // deleted documents below which a segment is left as it is
+	mu   sync.RWMutex // held for reading by searches
+	segs []*segment   // the tail last
 
 	writer   sync.Mutex
 	settings search.Settings
 	reg      *mapping.Registry
 	plan     *mapping.Plan
 	batch    batch
+	// formed has for each content type how its documents were indexed; empty
+	// for one of which some were indexed in one way and some in another.
+	formed map[string]string
+	forms  map[string]string // of the settings, as far as they were asked for
+
+	mergeState // see merge.go
 }
 
-func newIndex(id uint64, name string, s search.Settings) (*index, error) {
-	x := &index{id: id, name: name, reg: mapping.NewRegistry(), minDead: minDead}
+func newIndex(id uint64, name string, s search.Settings, p *policy) (*index, error) {
+	x := &index{id: id, name: name, policy: p, reg: mapping.NewRegistry(), formed: map[string]string{}}
 	if err := x.configure(s); err != nil {
 		return nil, err
 	}
-	x.seg.Store(newSegment())
+	x.segs = []*segment{newSegment()}
+	x.done.L = &x.writer
 	return x, nil
+}
+
+func (x *index) tail() *segment { return x.segs[len(x.segs)-1] }
+
+// has tells whether a segment is part of the index.
+func (x *index) has(s *segment) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.Contains(x.segs, s)
 }
 
 func (x *index) configure(s search.Settings) error {
@@ -64,8 +80,48 @@ func (x *index) configure(s search.Settings) error {
 		return err
 	}
 	x.set.Store(set)
-	x.settings, x.plan = s, plan
+	x.settings, x.plan, x.forms = s, plan, map[string]string{}
 	return nil
+}
+
+// form gives a short text that tells how documents of a content type are
+// indexed, another one for other settings.
+func (x *index) form(contentType string) string {
+	if f, ok := x.forms[contentType]; ok {
+		return f
+	}
+	f := formOf(x.settings, contentType)
+	x.forms[strings.Clone(contentType)] = f
+	return f
+}
+
+// formOf is form for settings. What goes into it is all that decides what
+// becomes of a document.
+func formOf(s search.Settings, contentType string) string {
+	s.Types = map[string][]search.Field{contentType: s.Types[contentType]}
+	text, err := json.Marshal(s)
+	if err != nil { // raw JSON that is none
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// remember notes how the documents of a batch are indexed.
+func (x *index) remember(ops []search.Op) {
+	last := ""
+	for _, op := range ops {
+		if op.Doc == nil || op.Doc.Key.Type == last {
+			continue
+		}
+		last = op.Doc.Key.Type
+		form := x.form(last)
+		if old, ok := x.formed[last]; !ok {
+			x.formed[strings.Clone(last)] = form
+		} else if old != form {
+			x.formed[last] = ""
+		}
+	}
 }
 
 // sameAnalysis tells whether analyzers of a are as good as those of b, so that
@@ -86,17 +142,15 @@ func (x *index) apply(ctx context.Context, ops []search.Op) error {
 		}
 		n := min(chunk, len(ops))
 		refused = append(refused, x.batch.prepare(x.plan, ops[:n])...)
-		seg := x.seg.Load()
-		seg.mu.Lock()
-		x.batch.commit(seg)
-		seg.mu.Unlock()
+		x.remember(ops[:n])
+		x.mu.Lock()
+		x.batch.commit(x)
+		x.mu.Unlock()
 		ops = ops[n:]
 	}
 	x.full.Store(x.reg.Full)
 	x.batch.shrink()
-	if seg := x.seg.Load(); seg.dead >= x.minDead && seg.dead*deadPart > int(seg.root().n) {
-		x.seg.Store(seg.compact())
-	}
+	x.consider()
 	if len(refused) == 0 {
 		return nil
 	}

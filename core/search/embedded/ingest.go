@@ -21,6 +21,7 @@ type batch struct {
 type prepared struct {
 	key    search.Key
 	ref    int64
+	stamp  int64
 	record int
 	spans  int // first of its spans
 }
@@ -39,7 +40,7 @@ func (b *batch) prepare(plan *mapping.Plan, ops []search.Op) (refused []problem.
 	for i, op := range ops {
 		p := prepared{key: op.Key, record: -1, spans: len(b.spans)}
 		if op.Doc != nil {
-			p.key, p.ref, p.record = op.Doc.Key, op.Doc.Ref, i
+			p.key, p.ref, p.stamp, p.record = op.Doc.Key, op.Doc.Ref, op.Doc.Stamp, i
 			if err := plan.Walk(op.Doc, &b.records[i]); err != nil {
 				refused = append(refused, problem.FieldError{Path: p.key.Type + ":" + p.key.OUUID, Message: err.Error()})
 				p.record = -1
@@ -77,16 +78,17 @@ func sameBytes(a, b []byte) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// commit performs the operations on the segment, which the caller has locked.
-func (b *batch) commit(s *segment) {
+// commit performs the operations on the index, which the caller has locked.
+func (b *batch) commit(x *index) {
 	for i := range b.ops {
 		op := &b.ops[i]
-		if doc, ok := s.find(op.key); ok {
-			s.remove(doc)
-		}
+		x.remove(op.key)
 		if op.record >= 0 {
-			b.insert(s, op)
+			b.insert(x.tail(), op)
 		}
+	}
+	for _, s := range x.segs {
+		s.align(x.tail())
 	}
 }
 
@@ -100,7 +102,7 @@ func (b *batch) insert(s *segment, op *prepared) {
 		}
 		b.numbers = append(b.numbers, sp.add(outer))
 	}
-	s.refs = append(s.refs, op.ref)
+	s.refs, s.stamps = append(s.refs, op.ref), append(s.stamps, op.stamp)
 	next := op.spans
 	for i := range r.Values {
 		v := &r.Values[i]

@@ -202,17 +202,5 @@ func (p posting) each(f func(object, tf uint32)) {
 	f(p.one, p.tf)
 }
 
-// renumber gives the posting with new numbers, without the objects that have
-// none; to is indexed by the old ones.
-func (p posting) renumber(to []uint32) growing {
-	var out growing
-	p.each(func(object, tf uint32) {
-		if to[object] != gone {
-			out.addTimes(to[object], tf)
-		}
-	})
-	return out
-}
-
 // gone stands for the new number of an object that is no more.
 const gone = ^uint32(0)

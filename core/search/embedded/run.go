@@ -12,11 +12,11 @@ import (
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// run is one search. It holds the segments of its indices locked for reading
-// from open to close.
+// run is one search. It holds its indices locked for reading from open to close.
 type run struct {
 	ctx     context.Context
 	req     *search.Request
+	indices []*index // locked
 	views   []*view
 	now     time.Time
 	aliases map[string][]string
@@ -33,6 +33,8 @@ type view struct {
 	run     *run
 	x       *index
 	seg     *segment
+	place   int             // among the views
+	before  uint32          // documents in the segments of the index before this one
 	visible *roaring.Bitmap // live documents of the types that the caller may see
 	query   op
 	hits    *roaring.Bitmap // visible documents that match the query
@@ -40,24 +42,32 @@ type view struct {
 	scores  []float32       // of all documents, for top_hits; nil until asked for
 }
 
-// open locks the segments in the order of their ids, so that two searches and
+// open locks the indices in the order of their ids, so that two searches and
 // the writers between them cannot wait for each other in a circle.
 func (r *run) open(indices []*index, types []string) {
 	slices.SortFunc(indices, func(a, b *index) int { return int(int64(a.id - b.id)) })
-	for _, x := range slices.Compact(indices) {
-		v := &view{run: r, x: x, seg: x.seg.Load()}
-		v.seg.mu.RLock()
-		r.views = append(r.views, v)
-		v.visible = v.seg.root().live
-		if types != nil {
-			v.visible = roaring.And(v.visible, v.ofTypes(types))
+	r.indices = slices.Compact(indices)
+	for _, x := range r.indices {
+		x.mu.RLock()
+		before := uint32(0)
+		for _, seg := range x.segs {
+			if seg.root().n == 0 && len(x.segs) > 1 {
+				continue
+			}
+			v := &view{run: r, x: x, seg: seg, place: len(r.views), before: before}
+			before += seg.root().n
+			r.views = append(r.views, v)
+			v.visible = seg.root().live
+			if types != nil {
+				v.visible = roaring.And(v.visible, v.ofTypes(types))
+			}
 		}
 	}
 }
 
 func (r *run) close() {
-	for _, v := range r.views {
-		v.seg.mu.RUnlock()
+	for _, x := range r.indices {
+		x.mu.RUnlock()
 	}
 }
 

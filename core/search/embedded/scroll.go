@@ -32,7 +32,7 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if err := run.match(); err != nil {
 		return nil, err
 	}
-	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.views), totals: map[string]int64{}}
+	c := &scroll{engine: e, req: &search.Request{Source: r.Source, Size: r.Size}, shards: len(run.indices), totals: map[string]int64{}}
 	if c.aggs, err = run.aggregate(); err != nil {
 		return nil, err
 	}
@@ -142,8 +142,8 @@ func (p *part) read(page []search.Hit, types []string, size int) []search.Hit {
 		p.done = p.next == len(p.list)
 		return page
 	}
-	p.seg.mu.RLock()
-	defer p.seg.mu.RUnlock()
+	p.x.mu.RLock()
+	defer p.x.mu.RUnlock()
 	it := p.docs.Iterator()
 	it.AdvanceIfNeeded(uint32(p.next))
 	for it.HasNext() && len(page) < size {
@@ -164,15 +164,15 @@ func (c *scroll) Tidy() {
 	current := c.engine.catalog.Load()
 	for i := range c.parts {
 		p := &c.parts[i]
-		if p.seg != nil && (current.indices[p.x.name] != p.x || p.x.seg.Load() != p.seg) {
+		if p.seg != nil && (current.indices[p.x.name] != p.x || !p.x.has(p.seg)) {
 			p.detach()
 		}
 	}
 }
 
 func (p *part) detach() {
-	p.seg.mu.RLock()
-	defer p.seg.mu.RUnlock()
+	p.x.mu.RLock()
+	defer p.x.mu.RUnlock()
 	names := map[string]string{} // one string for each content type
 	it := p.docs.Iterator()
 	it.AdvanceIfNeeded(uint32(p.next))

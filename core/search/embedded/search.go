@@ -39,7 +39,7 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 	if err := run.match(); err != nil {
 		return nil, nil, err
 	}
-	out := &search.Response{Shards: len(run.views)}
+	out := &search.Response{Shards: len(run.indices)}
 	if out.Aggs, err = run.aggregate(); err != nil {
 		return nil, nil, err
 	}

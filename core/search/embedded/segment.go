@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -11,15 +10,18 @@ import (
 )
 
 // segment is the searchable form of documents. Numbers of documents and of
-// nested objects only grow; deleted ones leave the live bitmaps. One writer at
-// a time changes it under mu, readers hold mu for reading.
+// nested objects only grow; deleted ones leave the live bitmaps. It is guarded
+// by the lock of its index. To a frozen one nothing is added, so that all but
+// the live bitmaps and the sums of lengths can be read without the lock.
 type segment struct {
-	mu       sync.RWMutex
+	frozen   bool
 	spaces   []*space // by ID of the mapping's space; nil where nothing is yet
 	families []*family
 	byPath   map[pathKey][]*family
 	refs     []int64 // by document number
+	stamps   []int64 // by document number
 	dead     int     // deleted documents
+	made     int     // families
 }
 
 type pathKey struct {
@@ -76,6 +78,7 @@ func (s *segment) family(f *mapping.Field) *family {
 
 func (s *segment) put(fam *family) {
 	f := fam.field
+	s.made++
 	for len(s.families) <= f.ID {
 		s.families = append(s.families, nil)
 	}
@@ -119,6 +122,26 @@ func (s *segment) key(doc uint32) search.Key {
 		return strings.Clone(f.dict.term(f.ords.get(doc)[0]))
 	}
 	return search.Key{Type: get(mapping.TypeField), OUUID: get(mapping.IDField)}
+}
+
+// align gives a segment the families and spaces that another one has, without
+// values, so that a query is understood in the same way in both.
+func (s *segment) align(to *segment) {
+	if s.made == to.made {
+		return
+	}
+	for _, fam := range to.families {
+		if fam != nil {
+			s.spaceOfField(fam.field)
+			s.family(fam.field)
+		}
+	}
+}
+
+func (s *segment) spaceOfField(f *mapping.Field) {
+	if f.Space.Parent != nil {
+		s.spaceOf(f.Space)
+	}
 }
 
 // remove deletes a document and its nested objects.

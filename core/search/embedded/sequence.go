@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"encoding/binary"
-	"slices"
 )
 
 // valueGap is how many positions lie between two values of a field, so that no
@@ -69,7 +68,7 @@ func (s *sequence) each(row int, f func(ord uint32, pos int)) {
 	}
 }
 
-// renumber writes the rows of objects that are not gone, with new ordinals.
+// renumber appends the rows of objects that are not gone, with new ordinals.
 func (s *sequence) renumber(out *sequence, rows *column[uint32], to, ords []uint32) {
 	for row := range rows.rows {
 		if to[rows.object(row)] == gone {
@@ -78,5 +77,4 @@ func (s *sequence) renumber(out *sequence, rows *column[uint32], to, ords []uint
 		out.open(true)
 		s.each(row, func(ord uint32, pos int) { out.add(ords[ord], pos) })
 	}
-	out.log, out.starts = slices.Clip(out.log), slices.Clip(out.starts)
 }

@@ -67,7 +67,7 @@ func (v *view) readerIn(key *search.SortKey, base *space, scores []float32) (rea
 	case "_score":
 		return func(doc uint32) sortable { return sortable{num: float64(scores[doc]), state: isNumber} }, nil
 	case "_doc":
-		return func(doc uint32) sortable { return sortable{num: float64(doc), state: isNumber} }, nil
+		return func(doc uint32) sortable { return sortable{num: float64(v.before + doc), state: isNumber} }, nil
 	case indexField:
 		return func(uint32) sortable { return sortable{text: v.x.name, state: isText} }, nil
 	}

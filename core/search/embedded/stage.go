@@ -23,11 +23,14 @@ func (e *Engine) Stage(_ context.Context, name string, s search.Settings) (strin
 		return "", err
 	}
 	e.nextID++
-	x, err := newIndex(e.nextID, name, s)
+	x, err := newIndex(e.nextID, name, s, e.policy)
 	if err != nil {
 		return "", err
 	}
 	fresh := &catalog{indices: maps.Clone(old.indices), aliases: old.aliases}
+	if before := old.indices[staged(name)]; before != nil {
+		before.close()
+	}
 	fresh.indices[staged(name)] = x
 	e.catalog.Store(fresh)
 	return staged(name), nil
@@ -47,5 +50,7 @@ func (e *Engine) Swap(_ context.Context, name string) error {
 	fresh.indices[name] = x
 	delete(fresh.indices, staged(name))
 	e.catalog.Store(fresh)
+	old.indices[name].close()
+	x.keepAs(e.policy.fileOf(name)) // it replaces the file of the old one
 	return nil
 }
