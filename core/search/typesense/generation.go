@@ -231,6 +231,10 @@ func columnOf(f *mapping.Field) string {
 // which Field.Listed is set.
 func listColumnOf(f *mapping.Field) string { return FieldName(inTokens, f.Path, tagOf(f)) }
 
+// lengthColumnOf gives the name of the column that says how many words an object
+// has in a text.
+func lengthColumnOf(f *mapping.Field) string { return FieldName(inLength, f.Path, tagOf(f)) }
+
 // tagOf is empty for what documents make by themselves.
 func tagOf(f *mapping.Field) string {
 	text := ""

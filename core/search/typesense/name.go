@@ -21,6 +21,7 @@ const (
 	inDate       = "d"  // milliseconds
 	inBoolean    = "b"  // 0 or 1
 	inTokens     = "f"  // keyword codes of the tokens of a text that is listed
+	inLength     = "w"  // how many words an object has in a text, a plain integer
 	inSort       = "sk" // smallest keyword of all keyword fields of the path
 	inSortNumber = "sn" // smallest number of all numeric fields of the path
 )

@@ -37,6 +37,7 @@ func orderOf(id string) int64 {
 // naming is what a field is called in the rows.
 type naming struct {
 	column string
+	length string // of a text
 	list   string // of a text whose tokens are listed
 	sort   string // smallest value of the path; empty for texts
 	max    string
@@ -48,6 +49,9 @@ func (g *generation) naming(f *mapping.Field) *naming {
 		return n.(*naming)
 	}
 	n := &naming{column: columnOf(f)}
+	if f.Family == mapping.Text {
+		n.length = lengthColumnOf(f)
+	}
 	if f.Listed {
 		n.list = listColumnOf(f)
 	}
@@ -69,6 +73,7 @@ func (g *generation) naming(f *mapping.Field) *naming {
 type row struct {
 	texts   map[string][]string // k_, t_ and f_ columns
 	numbers map[string][]int64
+	words   map[string]int64  // w_ columns
 	low     map[string]string // smallest and largest keyword by sort field
 	high    map[string]string
 	least   map[string]float64 // smallest and largest number by sort field
@@ -81,7 +86,7 @@ type row struct {
 
 func newRow() *row {
 	return &row{
-		texts: map[string][]string{}, numbers: map[string][]int64{}, low: map[string]string{}, high: map[string]string{},
+		texts: map[string][]string{}, numbers: map[string][]int64{}, words: map[string]int64{}, low: map[string]string{}, high: map[string]string{},
 		least: map[string]float64{}, most: map[string]float64{}, maxOf: map[string]string{},
 		seen: map[*naming]bool{},
 	}
@@ -135,7 +140,12 @@ func (r *row) text(n *naming, v *mapping.Value, b *analysis.Buffer) {
 	b.Reset()
 	v.Field.Analyzer.Append(b, v.Text)
 	var line strings.Builder
+	words, last := int64(0), ^uint32(0)
 	for _, t := range b.Tokens {
+		if t.Pos != last { // synonyms at the same place count once
+			words++
+			last = t.Pos
+		}
 		term := string(b.Term(t))
 		if term == "" {
 			continue
@@ -149,6 +159,7 @@ func (r *row) text(n *naming, v *mapping.Value, b *analysis.Buffer) {
 			r.order(n, term)
 		}
 	}
+	r.words[n.length] += words
 	if line.Len() > 0 {
 		r.texts[n.column] = append(r.texts[n.column], line.String())
 	}
@@ -203,6 +214,10 @@ func (r *row) appendJSON(dst []byte, names map[string]bool) []byte {
 			dst = strconv.AppendInt(append(dst, listMark(i)), n, 10)
 		}
 		dst = append(dst, ']')
+	}
+	for name, n := range r.words {
+		key(name)
+		dst = append(strconv.AppendInt(append(dst, '['), n, 10), ']')
 	}
 	for name, low := range r.low {
 		key(name)
