@@ -68,8 +68,9 @@ func Run(ctx context.Context, p Program, args, vars []string, in io.Reader, out,
 		p.Version = buildVersion()
 	}
 	e := &env{Program: p, in: in, out: out, err: errw, vars: vars}
-	root := e.root(e.enabled(args))
-	root.SetArgs(args)
+	enabled := e.enabled(args)
+	root := e.root(enabled)
+	root.SetArgs(e.spell(args, enabled))
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errw)

@@ -237,6 +237,18 @@ func TestACommandOfAModuleThatIsOffIsNotListed(t *testing.T) {
 	}
 }
 
+// TestNamesOfElasticms: a command answers to its name in elasticms, wherever
+// that stands among the flags, unless its module is off.
+func TestNamesOfElasticms(t *testing.T) {
+	own, theirs := must(t, nil, "environment", "rebuild", "--help"), must(t, nil, "--json", "ems:environment:rebuild", "--help")
+	if own != theirs || !strings.Contains(own, "ems:environment:rebuild") {
+		t.Errorf("%s\n%s", own, theirs)
+	}
+	if r := run(t, nil, "ems:environment:rebuild", "--set", "modules.search.enabled=false"); r.err == nil || !strings.Contains(r.err.Error(), `module "search", which is switched off`) {
+		t.Errorf("%v", r.err)
+	}
+}
+
 // TestMain lets the test binary be quoin, for tests of a whole process.
 func TestMain(m *testing.M) {
 	if os.Getenv("QUOIN_TEST_CHILD") == "" {

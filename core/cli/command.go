@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,30 +13,19 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 )
 
-// mount adds a command below its path, making the groups on the way. Its
-// aliases stand at the top, where help does not list them.
+// mount adds a command below its path, making the groups on the way.
 func (e *env) mount(root *cobra.Command, c module.Command) {
 	words, path := strings.Fields(c.Use), c.Path()
 	parent := root
 	for _, word := range path[:len(path)-1] {
 		parent = subgroup(parent, word)
 	}
-	parent.AddCommand(e.command(c, path[len(path)-1], words[len(path):]))
-	for _, alias := range c.Aliases {
-		same := e.command(c, alias, words[len(path):])
-		same.Hidden = true
-		root.AddCommand(same)
-	}
-}
-
-// command makes the command of a name.
-func (e *env) command(c module.Command, name string, args []string) *cobra.Command {
 	long := c.Long
 	if len(c.Aliases) > 0 {
-		long = strings.TrimSpace(cmp.Or(long, c.Short+".") + "\n\nIts name in elasticms works as well: " + strings.Join(c.Aliases, ", ") + ".")
+		long = cmp.Or(long, c.Short+".") + "\n\nIts name in elasticms works as well: " + strings.Join(c.Aliases, ", ") + "."
 	}
 	cmd := &cobra.Command{
-		Use: strings.Join(append([]string{name}, args...), " "), Short: c.Short, Long: long,
+		Use: strings.Join(words[len(path)-1:], " "), Short: c.Short, Long: long,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < c.Args[0] || c.Args[1] >= 0 && len(args) > c.Args[1] {
 				return fmt.Errorf("wrong number of arguments")
@@ -47,7 +37,21 @@ func (e *env) command(c module.Command, name string, args []string) *cobra.Comma
 		addFlag(cmd, f)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.runModuleCommand(cmd, c, args) }
-	return cmd
+	parent.AddCommand(cmd)
+}
+
+// spell replaces the alias of a command in a command line by its path.
+func (e *env) spell(args []string, enabled func(module string) bool) []string {
+	for i, word := range args {
+		for _, m := range e.Modules {
+			for _, c := range m.Commands {
+				if enabled(m.Name) && slices.Contains(c.Aliases, word) {
+					return slices.Concat(args[:i], c.Path(), args[i+1:])
+				}
+			}
+		}
+	}
+	return args
 }
 
 // subgroup finds the group of a name, or makes it.
@@ -57,9 +61,19 @@ func subgroup(parent *cobra.Command, name string) *cobra.Command {
 			return c
 		}
 	}
-	c := group(name, "Manage "+strings.TrimSuffix(name, "s")+"s")
+	c := group(name, "Manage "+plural(name))
 	parent.AddCommand(c)
 	return c
+}
+
+func plural(name string) string {
+	switch {
+	case strings.HasSuffix(name, "alias"), strings.HasSuffix(name, "ch"):
+		return name + "es"
+	case strings.HasSuffix(name, "s"):
+		return name
+	}
+	return name + "s"
 }
 
 func addFlag(cmd *cobra.Command, f module.Flag) {

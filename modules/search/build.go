@@ -54,6 +54,9 @@ func (ix *Indexer) build(ctx context.Context) error {
 	if err := ix.endBuild(ctx, work, err); err != nil {
 		return err
 	}
+	if err := ix.confirm(ctx); err != nil {
+		return err
+	}
 	if len(work) > 0 {
 		ix.scrolls.sweep()
 		debug.FreeOSMemory() // what the building left behind would stay for minutes
@@ -75,10 +78,15 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 		}
 		var err error
 		next := ""
-		p.moving = p.index != p.env.Index // the environment has an index of another name now
+		target := p.env.Index
+		if p.filled { // an empty index has to answer first
+			target = p.wanted()
+		}
+		p.asked = p.env
+		p.moving = p.index != target // the environment has an index of another name now
 		switch {
 		case p.moving:
-			next = p.env.Index
+			next = target
 			err = ix.engine.Create(ctx, next, ix.settings)
 		case p.filled:
 			next, err = ix.engine.Stage(ctx, p.index, ix.settings)
@@ -91,6 +99,7 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 		work[name] = p
 	}
 	if len(work) > 0 {
+		ix.begun(ctx, work)
 		ix.touched = map[port.Key]struct{}{}
 		ix.publish(ctx)
 	}
@@ -141,6 +150,7 @@ func (ix *Indexer) add(ctx context.Context, to *place, batch []port.Published) e
 		index = to.next
 	}
 	ix.stats.scanned.Add(int64(len(batch)))
+	ix.stats.done.Add(int64(len(batch)))
 	return ix.write(ctx, index, ops)
 }
 
@@ -165,13 +175,13 @@ func (ix *Indexer) endBuild(ctx context.Context, work map[string]*place, failed 
 		case p.moving:
 			old := p.index
 			p.index, p.filled, p.moving = next, true, false
-			ix.publish(ctx)
-			ix.drop(ctx, old)
+			ix.retire(ctx, p, old)
 		default:
 			if err := ix.engine.Swap(ctx, p.index); err != nil {
 				p.pending, failed = true, fmt.Errorf("swap index %s: %w", p.index, err)
 			}
 		}
+		ix.fulfilled(p)
 	}
 	ix.touched = nil
 	ix.publish(ctx)

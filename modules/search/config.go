@@ -12,6 +12,7 @@ type Config struct {
 	Engine         string        `yaml:"engine" enum:"embedded" doc:"Which engine answers searches. embedded keeps its index in the memory of one process."`
 	Batch          int           `yaml:"batch" doc:"How many changed documents are indexed at once, at most."`
 	RebuildAfter   time.Duration `yaml:"rebuild_after" doc:"How long the configuration of content types and analyzers must be quiet before indexes are built anew; asking for a refresh does it at once."`
+	KeepReplaced   time.Duration `yaml:"keep_replaced" doc:"How long an index that was replaced by a rebuild still answers under its own name, for clients that remember names of indexes. It takes memory as long."`
 	RefreshTimeout time.Duration `yaml:"refresh_timeout" doc:"How long POST /api/search/refresh waits."`
 	Timeout        time.Duration `yaml:"timeout" doc:"Longest time of one search."`
 	MaxRequest     conf.Bytes    `yaml:"max_request" doc:"Largest body of a search request."`
@@ -23,7 +24,7 @@ type Config struct {
 
 func defaults() *Config {
 	return &Config{
-		Engine: "embedded", Batch: 512, RebuildAfter: 1500 * time.Millisecond,
+		Engine: "embedded", Batch: 512, RebuildAfter: 1500 * time.Millisecond, KeepReplaced: time.Minute,
 		RefreshTimeout: 25 * time.Second, Timeout: 20 * time.Second, MaxRequest: 4 << 20,
 		Scrolls: 300, ScrollsPerUser: 100, ScrollKeepAlive: time.Hour,
 	}
@@ -37,6 +38,9 @@ func (c *Config) Validate() error {
 	}
 	if c.RebuildAfter < settleTime {
 		errs = append(errs, errors.New("rebuild_after: must be at least "+settleTime.String()))
+	}
+	if c.KeepReplaced < time.Second { // a search that runs may be about to open it
+		errs = append(errs, errors.New("keep_replaced: must be at least 1s"))
 	}
 	if c.RefreshTimeout <= 0 {
 		errs = append(errs, errors.New("refresh_timeout: must be positive"))

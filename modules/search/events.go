@@ -2,7 +2,10 @@ package search
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
@@ -52,4 +55,31 @@ func (ix *Indexer) deliver(events []event.Event) {
 func (ix *Indexer) handle(_ context.Context, events []event.Event) error {
 	ix.deliver(events)
 	return nil
+}
+
+// watchConfig is how often the configuration is compared with what is known.
+const watchConfig = time.Second
+
+// watch looks for changes of environments and aliases that this process did
+// not hear of: on SQLite the command line changes them without a word.
+func (ix *Indexer) watch(ctx context.Context) {
+	var environments []port.Environment
+	var aliases map[string][]string
+	tick := time.NewTicker(watchConfig)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		e, err := ix.types.Environments(ctx)
+		a, failed := ix.types.Aliases(ctx)
+		if err == nil && failed == nil {
+			if !first && !(slices.Equal(e, environments) && maps.EqualFunc(a, aliases, slices.Equal)) {
+				ix.configChanged()
+			}
+			environments, aliases = e, a
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

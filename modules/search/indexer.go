@@ -45,6 +45,7 @@ type Indexer struct {
 	engine engine
 	docs   port.Documents
 	types  port.ContentTypes
+	names  port.Indexes
 	cfg    *Config
 	log    *slog.Logger
 	queue  *queue
@@ -64,7 +65,10 @@ type Indexer struct {
 	// touched are the documents that were applied since a build began: what
 	// the build reads of them may be older. Nil while nothing is built.
 	touched map[port.Key]struct{}
-	built   chan struct{} // closed when a build ends
+	// built by environment: indexes that a build has filled as it was asked to,
+	// which the content store does not know yet.
+	unconfirmed map[string]string
+	built       chan struct{} // closed when a build ends
 
 	layout    atomic.Pointer[layout] // nil before the first sync
 	ready     chan struct{}          // closed when the first build has ended
@@ -74,12 +78,14 @@ type Indexer struct {
 	stats     stats
 	doubted   map[port.Key]struct{} // looked for once without a trace; only used by the loop
 	running   sync.WaitGroup
+	started   atomic.Bool // this process holds the index
+	away      *requests   // asks the process that holds it
 	cancel    context.CancelFunc
 }
 
-func newIndexer(docs port.Documents, types port.ContentTypes, cfg *Config, log *slog.Logger) *Indexer {
+func newIndexer(docs port.Documents, types port.ContentTypes, names port.Indexes, cfg *Config, log *slog.Logger) *Indexer {
 	ix := &Indexer{
-		docs: docs, types: types, cfg: cfg, log: log, queue: newQueue(), scrolls: newScrolls(cfg), places: map[string]*place{},
+		docs: docs, types: types, names: names, unconfirmed: map[string]string{}, cfg: cfg, log: log, queue: newQueue(), scrolls: newScrolls(cfg), places: map[string]*place{},
 		built: make(chan struct{}), ready: make(chan struct{}),
 		changed: make(chan struct{}, 1), now: make(chan struct{}, 1), doubted: map[port.Key]struct{}{},
 	}
@@ -92,6 +98,7 @@ func newIndexer(docs port.Documents, types port.ContentTypes, cfg *Config, log *
 func (ix *Indexer) start(ctx context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	ix.cancel = cancel
+	ix.started.Store(true)
 	ix.running.Go(func() { ix.follow(ctx) })
 	ix.running.Go(func() { ix.buildLoop(ctx) })
 	ix.running.Go(func() { ix.scrolls.sweepLoop(ctx) })
@@ -101,6 +108,7 @@ func (ix *Indexer) start(ctx context.Context) {
 
 // stop ends what start began. The index is in memory, so nothing is to save.
 func (ix *Indexer) stop() {
+	ix.started.Store(false)
 	if ix.cancel != nil {
 		ix.cancel()
 		ix.running.Wait()

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -21,7 +22,15 @@ type place struct {
 	// next is the index that is being built to replace index; empty otherwise.
 	next   string
 	moving bool // next has another name, which the environment has got
+	// asked is env as it was when the build began: what the build fulfils.
+	asked port.Environment
+	// old are indexes that were replaced. They answer under their own names for
+	// a while, and get the changes of documents.
+	old []string
 }
+
+// wanted is the index that the environment is to have.
+func (p *place) wanted() string { return cmp.Or(p.env.Next, p.env.Index) }
 
 // layout is what searches may name. It never changes.
 type layout struct {
@@ -116,8 +125,9 @@ func (ix *Indexer) arrange(ctx context.Context, environments []port.Environment)
 			}
 			ix.places[env.Name] = &place{env: env, index: env.Index, pending: true}
 		case p.env != env:
-			p.pending = p.pending || p.env.Index != env.Index
+			p.pending = p.pending || env.Reindex && !p.env.Reindex
 			p.env = env
+			p.pending = p.pending || p.wanted() != p.index
 		}
 	}
 	for name, p := range ix.places {
@@ -134,10 +144,11 @@ func (ix *Indexer) arrange(ctx context.Context, environments []port.Environment)
 
 // names are the indexes that get the changes of documents.
 func (p *place) names() []string {
-	if p.next == "" {
-		return []string{p.index}
+	names := append(make([]string, 0, 4), p.index)
+	if p.next != "" {
+		names = append(names, p.next)
 	}
-	return []string{p.index, p.next}
+	return append(names, p.old...)
 }
 
 // drop removes an index. One that cannot be removed only wastes memory.
@@ -154,7 +165,7 @@ func (ix *Indexer) publish(ctx context.Context) {
 		maps.Copy(l.environments, old.environments)
 	}
 	for name, p := range ix.places {
-		l.indices = append(l.indices, p.index)
+		l.indices = append(append(l.indices, p.index), p.old...)
 		for _, index := range p.names() {
 			l.environments[index] = name
 		}

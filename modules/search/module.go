@@ -2,9 +2,11 @@ package search
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 
 	"go.uber.org/fx"
 
@@ -16,20 +18,26 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
+//go:embed migrations
+var migrations embed.FS
+
 // Spec describes the module.
 func Spec() module.Spec {
 	return module.Spec{
-		Name:    "search",
-		Summary: "Search over the published documents.",
-		Needs:   []string{"content"},
-		Config:  func() any { return defaults() },
-		Wiring:  wiring,
+		Name:       "search",
+		Summary:    "Search over the published documents.",
+		Needs:      []string{"content"},
+		Config:     func() any { return defaults() },
+		Migrations: module.Sub(migrations, "migrations"),
+		Commands:   commands(),
+		Wiring:     wiring,
 	}
 }
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newEmbedded, newService, newRunner, fx.Private),
+		fx.Provide(newEmbedded, newRunner, fx.Private),
+		fx.Provide(newService), // commands run with it
 		module.Offer[port.Refresher](func(ix *Indexer) *Indexer { return ix }),
 		module.Operations(operations),
 		module.Live(subscription),
@@ -43,27 +51,33 @@ func wiring() fx.Option {
 
 // newEmbedded makes the engine that lives in this process. It finds sources in
 // the content store.
-func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, cfg *Config, log *slog.Logger) *Indexer {
-	ix := newIndexer(docs, types, cfg, log)
+func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, names port.Indexes, cfg *Config, log *slog.Logger) *Indexer {
+	ix := newIndexer(docs, types, names, cfg, log)
 	ix.engine = embedded.New(ix.sources)
+	ix.away = &requests{store: store{d}, log: log}
 	if d.Dialect() == db.Postgres { // see others
 		ix.heard = bus.Known()
 	}
 	return ix
 }
 
-func newService(ix *Indexer, types port.ContentTypes, cfg *Config, log *slog.Logger) *Service {
-	return &Service{engine: ix.engine, index: ix, scrolls: ix.scrolls, analyzing: make(chan struct{}, atOnce), types: types, cfg: cfg, log: log}
+func newService(ix *Indexer, types port.ContentTypes, cfg *Config, i module.Instance, log *slog.Logger) *Service {
+	return &Service{engine: ix.engine, instance: i.ID, index: ix, scrolls: ix.scrolls, analyzing: make(chan struct{}, atOnce), types: types, cfg: cfg, log: log}
 }
 
 // runner starts and stops the indexer.
 type runner struct {
 	index   *Indexer
+	service *Service
 	db      *db.DB
 	release func()
+	end     context.CancelFunc
+	serving sync.WaitGroup
 }
 
-func newRunner(ix *Indexer, d *db.DB) *runner { return &runner{index: ix, db: d} }
+func newRunner(ix *Indexer, s *Service, d *db.DB) *runner {
+	return &runner{index: ix, service: s, db: d}
+}
 
 // start makes this process the one that holds the index. SQLite has one
 // process in any case.
@@ -80,10 +94,18 @@ func (r *runner) start(ctx context.Context) error {
 		r.release = release
 	}
 	r.index.start(ctx)
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	r.end = end
+	r.serving.Go(func() { r.index.away.serve(serving, r.service.perform) })
+	r.serving.Go(func() { r.index.watch(serving) })
 	return nil
 }
 
 func (r *runner) stop(context.Context) error {
+	if r.end != nil {
+		r.end()
+		r.serving.Wait()
+	}
 	r.index.stop()
 	if r.release != nil {
 		r.release()

@@ -14,10 +14,15 @@ var _ port.Refresher = (*Indexer)(nil)
 
 // Refresh implements port.Refresher: it returns when the changes of the
 // documents that were committed before the call can be searched. Callers at the
-// same time share batches. Before start it returns at once.
+// same time share batches. Where the index is not in this process, the one that
+// holds it is told.
 func (ix *Indexer) Refresh(ctx context.Context, keys []port.Key) error {
-	if ix.cancel == nil || len(keys) == 0 {
+	if len(keys) == 0 {
 		return nil
+	}
+	if !ix.started.Load() {
+		_, err := ix.away.ask(ctx, askChanged, question{Keys: keys}, func(string) {})
+		return err
 	}
 	if mark := ix.queue.target(keys...); mark > 0 {
 		if err := ix.queue.wait(ctx, mark); err != nil {
@@ -124,6 +129,8 @@ func (ix *Indexer) Stats() Stats {
 // stats are the counts while they change, and what fails at the moment.
 type stats struct {
 	batches, documents, scanned, builds, refused atomic.Int64
+
+	done, total atomic.Int64 // documents of the build that runs; total is a guess
 
 	mu      sync.Mutex
 	failing map[string]error // by what was tried

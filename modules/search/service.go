@@ -33,6 +33,7 @@ type Service struct {
 	types     port.ContentTypes
 	cfg       *Config
 	log       *slog.Logger
+	instance  string // what the names of indexes and aliases begin with
 }
 
 // withSystem adds to a source filter that lists fields those that clients cannot

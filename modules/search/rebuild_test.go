@@ -1,0 +1,292 @@
+package search_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/modules"
+)
+
+// quoin runs a command as the command line does: in a process that has the
+// database of the server and not its index. line is split at spaces.
+func (s *server) quoin(line string, flags map[string]any) (out string, err error) {
+	words := strings.Fields(line)
+	other := assemble(s.TB, s.vars...)
+	defer other.stop()
+	for _, m := range modules.All() {
+		for _, c := range m.Commands {
+			path := c.Path()
+			if len(words) < len(path) || !slices.Equal(words[:len(path)], path) {
+				continue
+			}
+			var text bytes.Buffer
+			call := &module.Call{Args: words[len(path):], JSON: true, In: strings.NewReader(""), Out: &text, Table: func(v any, _ []string, _ [][]string) error {
+				return json.NewEncoder(&text).Encode(v)
+			}}
+			call.Flags = func(name string) any {
+				for _, f := range c.Flags {
+					if f.Name == name {
+						if v, given := flags[name]; given {
+							return v
+						}
+						return f.Default
+					}
+				}
+				s.Errorf("%s has no flag %q", line, name)
+				return nil
+			}
+			err := other.app.Run(context.WithoutCancel(s.Context()), c, call)
+			return strings.TrimSpace(text.String()), err
+		}
+	}
+	s.Fatalf("there is no command %q", line)
+	return "", nil
+}
+
+// traffic writes 50 times a second and remembers what must be found: ouuid →
+// value of n, by environment.
+type traffic struct {
+	s       *server
+	r       *rand.Rand
+	preview map[string]int
+	live    map[string]int
+	next    int
+	writes  int
+}
+
+func (w *traffic) run(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := w.write(); err != nil {
+			return err
+		}
+		w.writes++
+	}
+}
+
+func (w *traffic) write() error {
+	ids := slices.Sorted(maps.Keys(w.preview))
+	id := ids[w.r.IntN(len(ids))]
+	w.next++
+	path, body := "", `{"title":"`+sentence(w.r, 5)+`","n":`+strconv.Itoa(w.next)+`}`
+	switch w.r.IntN(6) {
+	case 0:
+		id = "new" + strconv.Itoa(w.next)
+		path, w.preview[id] = "index/"+id, w.next
+	case 1, 2:
+		path, w.preview[id] = "index/"+id, w.next
+	case 3:
+		path, body, w.live[id] = "publish/"+id+"/live", "", w.preview[id]
+	case 4:
+		path, body = "unpublish/"+id+"/live", ""
+		delete(w.live, id)
+	case 5:
+		path, body = "delete/"+id, "[]"
+		delete(w.preview, id)
+		delete(w.live, id)
+	}
+	a, err := w.s.do("admin", http.MethodPost, "/api/data/page/"+path, body)
+	if err != nil || a.status != 200 || a.raw("success") != "true" {
+		return fmt.Errorf("%s: %w %+v", path, err, a)
+	}
+	return nil
+}
+
+// reader searches without a pause, by the alias and by the name of the index
+// that it was given a moment ago. Nothing may fail.
+func reader(ctx context.Context, s *server, alias string) (n int, err error) {
+	ask := func(path, body string) *answer {
+		a, failed := s.do("admin", http.MethodPost, "/api/search/"+path, body)
+		if failed != nil {
+			err = failed
+			return &answer{}
+		}
+		if a.status != 200 && err == nil {
+			err = fmt.Errorf("%s: %d %s", a.call, a.status, a.body)
+		}
+		return a
+	}
+	for n = 0; ctx.Err() == nil && err == nil; n++ {
+		index := ask("indices-from-alias", `{"alias":"`+alias+`"}`).raw("indices.0")
+		for _, name := range []string{`"` + alias + `"`, index} {
+			if a := ask("has-index", `{"index":`+name+`}`); a.raw("exist") != "true" && err == nil {
+				err = fmt.Errorf("there is no index %s: %s", name, a.body)
+			}
+			a := ask("search", wrap(`{"indices":[`+name+`],"query":{"match":{"title":"stone"}},"aggs":{"t":{"terms":{"field":"_contenttype"}}}}`))
+			if a.raw("hits.total.value") == "0" && err == nil {
+				err = fmt.Errorf("nothing is found in %s", name)
+			}
+		}
+	}
+	return n, err
+}
+
+// found gives ouuid → n of everything in an index, and fails when something is
+// there twice.
+func (s *server) found(index string) map[string]int {
+	s.Helper()
+	all := map[string]int{}
+	page := s.post("/api/search/init-scroll", `{"expire-time":"1m",`+wrap(`{"indices":["` + index + `"],"size":1000}`)[1:]).is(200)
+	for {
+		n := 0
+		for it := rawjson.Iterate([]byte(page.raw("hits.hits"))); it.Next(); n++ {
+			var hit struct {
+				ID     string          `json:"_id"`
+				Source struct{ N int } `json:"_source"`
+			}
+			s.must(json.Unmarshal(it.Value(), &hit))
+			if _, twice := all[hit.ID]; twice {
+				s.Errorf("%s: %s is there twice", index, hit.ID)
+			}
+			all[hit.ID] = hit.Source.N
+		}
+		if n == 0 {
+			return all
+		}
+		page = s.post("/api/search/next-scroll", `{"expire-time":"1m","scroll-id":`+page.raw("_scroll_id")+`}`).is(200)
+	}
+}
+
+// compare reports what an index has too much, too little or too old.
+func (s *server) compare(index string, want map[string]int) {
+	s.Helper()
+	got := s.found(index)
+	missing, stale, strange := 0, 0, 0
+	for id, n := range want {
+		if m, there := got[id]; !there {
+			missing++
+		} else if m != n {
+			stale++
+		}
+	}
+	for id := range got {
+		if _, ok := want[id]; !ok {
+			strange++
+		}
+	}
+	if missing+stale+strange > 0 {
+		s.Errorf("%s: %d of %d documents are missing, %d stale, %d should not be there", index, missing, len(want), stale, strange)
+	}
+}
+
+// emitted counts the events of a type.
+func (s *server) emitted(name string) (n int) {
+	s.Helper()
+	s.must(s.app.DB.Row(s.Context(), db.SQL(`SELECT count(*) FROM event WHERE type = ?`), name).Scan(&n))
+	return n
+}
+
+// TestRebuildUnderLoad: environments are rebuilt and indexed again while
+// documents are written and everybody searches, and nobody notices.
+func TestRebuildUnderLoad(t *testing.T) {
+	engines(t, func(t *testing.T, vars ...string) {
+		s := start(t, append(vars, "QUOIN_SEARCH__KEEP_REPLACED=1m")...)
+		s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer")
+		s.post("/api/admin/managed-alias/both", `{"class":"EMS\\CoreBundle\\Entity\\ManagedAlias","arguments":[],"properties":{"name":"both","label":"Both","environments":["preview","live"]},"replaced":[]}`).is(200)
+		w := &traffic{s: s, r: rand.New(rand.NewPCG(3, 4)), preview: map[string]int{}, live: map[string]int{}}
+		var lines strings.Builder
+		for w.next < 4000 {
+			w.next++
+			id := "d" + strconv.Itoa(w.next)
+			w.preview[id] = w.next
+			fmt.Fprintf(&lines, `{"ouuid":"%s","data":{"title":"stone %s","n":%d}}`+"\n", id, sentence(w.r, 10), w.next)
+			if w.next%3 == 0 {
+				w.live[id] = w.next
+				fmt.Fprintf(&lines, `{"op":"publish","ouuid":"%s","environment":"live"}`+"\n", id)
+			}
+		}
+		s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
+		first := s.indexOf("quoin_preview")
+
+		load, enough := context.WithCancel(t.Context())
+		var users sync.WaitGroup
+		failures := make(chan error, 3)
+		users.Go(func() { failures <- w.run(load) })
+		searches := make(chan int, 2)
+		for _, alias := range []string{"quoin_preview", "quoin_both"} {
+			users.Go(func() {
+				n, err := reader(load, s, alias)
+				searches <- n
+				failures <- err
+			})
+		}
+		for range 2 {
+			for _, line := range []string{"environment rebuild preview", "environment rebuild live", "environment reindex preview"} {
+				out, err := s.quoin(line, nil)
+				if err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+				name := out[strings.Index(out, "quoin_"):]
+				if name = name[:strings.Index(name, `"`)]; s.post("/api/search/has-index", `{"index":"`+name+`"}`).raw("exist") != "true" {
+					t.Errorf("%s said %s, but the index is not there", line, out)
+				}
+			}
+		}
+		enough()
+		users.Wait()
+		for range 3 {
+			if err := <-failures; err != nil {
+				t.Error(err)
+			}
+		}
+		t.Logf("%d writes, %d and %d rounds of searches", w.writes, <-searches, <-searches)
+		s.post("/api/search/refresh", "[]").is(200)
+		now := s.indexOf("quoin_preview")
+		for _, index := range []string{"quoin_preview", now} {
+			s.compare(index, w.preview)
+		}
+		s.compare("quoin_live", w.live)
+		if now == first || s.emitted("environment.new_index.preview") != 3 || s.emitted("manage_alias.update.quoin_both") != 5 {
+			t.Errorf("%s after %s, %d and %d events", now, first, s.emitted("environment.new_index.preview"), s.emitted("manage_alias.update.quoin_both"))
+		}
+		if out, err := s.quoin("orphans delete", nil); err != nil || !strings.Contains(out, "quoin_preview_") || strings.Contains(out, now) {
+			t.Errorf("orphans: %s %v", out, err)
+		}
+		if out, err := s.quoin("aliases check", nil); err != nil || out != "[]" {
+			t.Errorf("aliases: %s %v", out, err)
+		}
+		s = s.again()
+		if got := s.indexOf("quoin_preview"); got != now {
+			t.Errorf("after a restart the index is %s, before it was %s", got, now)
+		}
+		s.compare("quoin_preview", w.preview)
+		s.compare("quoin_live", w.live)
+	})
+}
+
+// TestNobodyAnswers: without a server the command says so, and leaves nothing
+// behind.
+func TestNobodyAnswers(t *testing.T) {
+	s := start(t)
+	s.stop()
+	_, err := s.quoin("environment rebuild preview", nil)
+	if err == nil || !strings.Contains(err.Error(), "quoin serve") {
+		t.Errorf("%v", err)
+	}
+	if _, err := s.quoin("environment rebuild nowhere", nil); err == nil || !strings.Contains(err.Error(), "environment list") {
+		t.Errorf("%v", err)
+	}
+	if s := start(t, s.vars...); s.emitted("environment.new_index.preview") != 1 {
+		t.Error("the rebuild that nobody did happened later")
+	}
+}
