@@ -19,11 +19,21 @@ type TermsAgg struct {
 	Order       []BucketOrder // empty means by count, largest first
 	Missing     *Value        // counts documents without a value under it
 	MinDocCount int           // 0 also lists values that no matching document has
+	Include     *TermFilter   // nil for all values
+	Exclude     *TermFilter   // nil for none; stronger than Include
+	Format      string        // of keys that are numbers or dates, see NumberFormat
+}
+
+// TermFilter chooses among the values of a field: by a regular expression as
+// Lucene writes them, for the whole of a string, or by a list.
+type TermFilter struct {
+	Pattern string // empty if there is a list
+	Values  []Value
 }
 
 // BucketOrder is one key of the order of buckets: "_count", "_key", or the
-// path of a sub-aggregation with a number, such as "latest", "prices.avg" or
-// "parts>weight". Equal buckets are ordered by key at last.
+// path of a sub-aggregation with a number, such as "latest", "prices.avg",
+// "prices[avg]" or "parts>weight". Equal buckets are ordered by key at last.
 type BucketOrder struct {
 	By   string
 	Desc bool
@@ -50,6 +60,7 @@ type MetricAgg struct {
 	Field   string
 	Missing *Value
 	Sigma   float64 // of ExtendedStats
+	Format  string  // of value_as_string: of dates, or see NumberFormat
 }
 
 // FilterAgg is one bucket of the documents that match Query.

@@ -9,8 +9,9 @@ type RangeAgg struct {
 	Ranges   []AggRange
 	Dates    bool
 	Keyed    bool
-	Format   string // of dates; empty means that of the field
+	Format   string // of dates, empty means that of the field; or see NumberFormat
 	TimeZone string
+	Missing  *Value
 }
 
 // AggRange is one range of a RangeAgg; a nil bound is open. Key may be empty.
@@ -36,8 +37,10 @@ type HistogramAgg struct {
 	// from BoundMin to BoundMax.
 	MinDocCount        int
 	BoundMin, BoundMax *Value
-	Missing            *Value
-	Order              BucketOrder // by _key or _count
+	// HardMin and HardMax leave out the buckets before and after them.
+	HardMin, HardMax *Value
+	Missing          *Value
+	Order            []BucketOrder // empty means by key, smallest first
 }
 
 // CalendarUnit is a unit whose length the calendar decides.

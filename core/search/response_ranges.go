@@ -130,31 +130,56 @@ func (p *Percentiles) appendBody(dst []byte) []byte {
 	})
 }
 
+// Value gives what a name such as "variance" or "std_upper" means in the order
+// of buckets; false if there is no such number.
+func (e *Extended) Value(name string) (float64, bool) {
+	n := float64(e.Count)
+	spread := math.Max(e.SumOfSquares-e.Sum*e.Sum/n, 0)
+	variance, sampling := spread/n, spread/(n-1)
+	v := math.NaN()
+	switch name {
+	case "sum_of_squares":
+		v = e.SumOfSquares
+		if e.Count == 0 { // Elasticsearch writes null
+			v = math.NaN()
+		}
+	case "variance", "variance_population":
+		v = variance
+	case "variance_sampling":
+		v = sampling
+	case "std_deviation", "std_deviation_population":
+		v = math.Sqrt(variance)
+	case "std_deviation_sampling":
+		v = math.Sqrt(sampling)
+	case "std_upper", "upper", "upper_population":
+		v = e.Avg + e.Sigma*math.Sqrt(variance)
+	case "std_lower", "lower", "lower_population":
+		v = e.Avg - e.Sigma*math.Sqrt(variance)
+	case "upper_sampling":
+		v = e.Avg + e.Sigma*math.Sqrt(sampling)
+	case "lower_sampling":
+		v = e.Avg - e.Sigma*math.Sqrt(sampling)
+	}
+	return v, !math.IsNaN(v)
+}
+
 func (e *Extended) appendBody(dst []byte) []byte {
 	dst = e.StatsResult.appendBody(dst)
-	n := float64(e.Count)
-	variance := math.Max(e.SumOfSquares-e.Sum*e.Sum/n, 0) / n
-	sampling := math.Max(e.SumOfSquares-e.Sum*e.Sum/n, 0) / (n - 1)
-	deviation, other := math.Sqrt(variance), math.Sqrt(sampling)
-	squares := e.SumOfSquares
-	if e.Count == 0 { // Elasticsearch writes null for all of them
-		squares = math.NaN()
+	for _, name := range []string{"sum_of_squares", "variance", "variance_population", "variance_sampling",
+		"std_deviation", "std_deviation_population", "std_deviation_sampling"} {
+		dst = e.appendPair(append(dst, ','), name)
 	}
-	pair := func(dst []byte, name string, v float64) []byte {
-		return appendFloat(append(append(append(dst, `"`...), name...), `":`...), v)
+	dst = append(dst, `,"std_deviation_bounds":{`...)
+	for i, name := range []string{"upper", "lower", "upper_population", "lower_population", "upper_sampling", "lower_sampling"} {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = e.appendPair(dst, name)
 	}
-	dst = pair(append(dst, ','), "sum_of_squares", squares)
-	dst = pair(append(dst, ','), "variance", variance)
-	dst = pair(append(dst, ','), "variance_population", variance)
-	dst = pair(append(dst, ','), "variance_sampling", sampling)
-	dst = pair(append(dst, ','), "std_deviation", deviation)
-	dst = pair(append(dst, ','), "std_deviation_population", deviation)
-	dst = pair(append(dst, ','), "std_deviation_sampling", other)
-	dst = pair(append(dst, `,"std_deviation_bounds":{`...), "upper", e.Avg+e.Sigma*deviation)
-	dst = pair(append(dst, ','), "lower", e.Avg-e.Sigma*deviation)
-	dst = pair(append(dst, ','), "upper_population", e.Avg+e.Sigma*deviation)
-	dst = pair(append(dst, ','), "lower_population", e.Avg-e.Sigma*deviation)
-	dst = pair(append(dst, ','), "upper_sampling", e.Avg+e.Sigma*other)
-	dst = pair(append(dst, ','), "lower_sampling", e.Avg-e.Sigma*other)
 	return append(dst, '}')
+}
+
+func (e *Extended) appendPair(dst []byte, name string) []byte {
+	v, _ := e.Value(name) // what is no number becomes null
+	return appendFloat(append(append(append(dst, '"'), name...), `":`...), v)
 }

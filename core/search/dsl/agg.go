@@ -1,8 +1,12 @@
 package dsl
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+	"github.com/quoin-cms/quoin/core/search/lucene"
 )
 
 // maxBuckets is the largest number of buckets that an aggregation may ask for.
@@ -40,9 +44,10 @@ func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err
 		return a, err
 	}
 	a.Name = name
-	if a.Subs, err = p.aggregations(o.get("aggs", "aggregations"), depth+1); err != nil {
-		return a, err
+	if len(name) > maxName || strings.ContainsAny(name, "[]>") {
+		return a, n.bad("the name of an aggregation may have up to %d bytes, and none of [ ] >", maxName)
 	}
+	subs := o.get("aggs", "aggregations")
 	kind, body := "", (*node)(nil)
 	for i, key := range o.keys {
 		if o.used[i] {
@@ -56,7 +61,17 @@ func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err
 	if kind == "" {
 		return a, n.bad("an aggregation needs a type")
 	}
+	outer := p.inBuckets
+	p.inBuckets = slices.Contains(manyBuckets, kind)
+	a.Subs, err = p.aggregations(subs, depth+1)
+	p.inBuckets = outer
+	if err != nil {
+		return a, err
+	}
 	a.Path = body.path()
+	if kind == "bucket_sort" && !p.inBuckets {
+		return a, body.bad("bucket_sort belongs inside an aggregation with many buckets")
+	}
 	if kind == "filter" {
 		q, err := p.optional(body)
 		a.Body = &search.FilterAgg{Query: q}
@@ -77,7 +92,7 @@ func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err
 
 func isMetric(body search.AggBody) bool {
 	switch body.(type) {
-	case *search.MetricAgg, *search.PercentilesAgg:
+	case *search.MetricAgg, *search.PercentilesAgg, *search.TopHitsAgg, *search.BucketSortAgg:
 		return true
 	}
 	return false
@@ -104,6 +119,9 @@ func (p *parser) aggBody(kind string, o *object, depth int) (search.AggBody, err
 	return p.rangedAgg(kind, o)
 }
 
+// manyBuckets are the aggregations in which a bucket_sort may be.
+var manyBuckets = []string{"terms", "filters", "range", "date_range", "histogram", "date_histogram", "composite"}
+
 func termsAgg(o *object) (search.AggBody, error) {
 	a := &search.TermsAgg{}
 	var err error
@@ -124,6 +142,16 @@ func termsAgg(o *object) (search.AggBody, error) {
 			return nil, err
 		}
 	}
+	if a.Include, err = termFilter(o.get("include")); err != nil {
+		return nil, err
+	}
+	if a.Exclude, err = termFilter(o.get("exclude")); err != nil {
+		return nil, err
+	}
+	if a.Format, err = format(o); err != nil {
+		return nil, err
+	}
+	valueType(o)
 	// These say how to compute, or bound errors that an exact count has not.
 	for _, hint := range []string{"shard_size", "shard_min_doc_count", "execution_hint", "collect_mode", "show_term_doc_count_error"} {
 		o.get(hint)
@@ -148,7 +176,7 @@ func bucketOrder(n *node) ([]search.BucketOrder, error) {
 			if err != nil {
 				return nil, err
 			}
-			if by == "_term" { // as it was called before version 7
+			if by == "_term" || by == "_time" { // as it was called before version 7
 				by = "_key"
 			}
 			out = append(out, search.BucketOrder{By: by, Desc: desc})
@@ -169,6 +197,10 @@ func metricAgg(f search.MetricFunc, o *object) (search.AggBody, error) {
 	if a.Missing, err = missing(o); err != nil {
 		return nil, err
 	}
+	if a.Format, err = format(o); err != nil {
+		return nil, err
+	}
+	valueType(o)
 	if f == search.ExtendedStats {
 		a.Sigma, err = o.float("sigma", 2)
 		if err == nil && (a.Sigma < 0 || a.Sigma > 1e6) {
@@ -181,6 +213,49 @@ func metricAgg(f search.MetricFunc, o *object) (search.AggBody, error) {
 	}
 	return a, nil
 }
+
+// termFilter reads a regular expression or a list of values.
+func termFilter(n *node) (*search.TermFilter, error) {
+	switch {
+	case n == nil:
+		return nil, nil
+	case n.kind == jsonx.Object && len(n.kids) > 0:
+		return nil, n.bad("partitions are not supported; use composite, which goes on after a key")
+	case n.kind == jsonx.String:
+		if len(n.text) > maxName {
+			return nil, n.bad("the expression is longer than %d bytes", maxName)
+		}
+		if _, err := lucene.RE2(n.text); err != nil {
+			return nil, n.bad("%s", err)
+		}
+		return &search.TermFilter{Pattern: n.text}, nil
+	case n.kind != jsonx.Array && n.kind != jsonx.Object:
+		return nil, n.bad("a regular expression or a list of values is expected")
+	case len(n.kids) > maxValues:
+		return nil, n.bad("more than %d values", maxValues)
+	}
+	f := &search.TermFilter{Values: make([]search.Value, len(n.kids))}
+	for i, kid := range n.kids {
+		var err error
+		if f.Values[i], err = kid.value(); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// format reads a format of which only the field knows whether it is one of
+// dates or of numbers.
+func format(o *object) (string, error) {
+	text, err := o.text("format", "")
+	if err == nil && len(text) > maxName {
+		err = o.get("format").bad("the format is longer than %d bytes", maxName)
+	}
+	return text, err
+}
+
+// valueType takes what only matters for a field that no document has.
+func valueType(o *object) { o.get("value_type") }
 
 func missing(o *object) (*search.Value, error) {
 	n := o.get("missing")

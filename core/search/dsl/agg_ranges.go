@@ -31,8 +31,14 @@ func (p *parser) rangedAgg(kind string, o *object) (search.AggBody, error) {
 		return &search.MissingAgg{Field: field}, err
 	case "percentiles":
 		return percentilesAgg(o)
+	case "top_hits":
+		return p.topHits(o)
+	case "composite":
+		return compositeAgg(o)
+	case "bucket_sort":
+		return bucketSort(o)
 	}
-	return nil, o.bad("the aggregation %q is not supported", kind)
+	return nil, o.unknownAgg(kind)
 }
 
 func rangeAgg(kind string, o *object) (search.AggBody, error) {
@@ -48,6 +54,11 @@ func rangeAgg(kind string, o *object) (search.AggBody, error) {
 		if a.Format, a.TimeZone, err = datesOf(o); err != nil {
 			return nil, err
 		}
+	} else if a.Format, err = format(o); err != nil {
+		return nil, err
+	}
+	if a.Missing, err = missing(o); err != nil {
+		return nil, err
 	}
 	n := o.get("ranges")
 	if n == nil || n.kind != jsonx.Array || len(n.kids) == 0 || len(n.kids) > maxRanges {
@@ -101,13 +112,13 @@ func datesOf(o *object) (format, zone string, err error) {
 func histogramAgg(o *object) (search.AggBody, error) {
 	a := &search.HistogramAgg{Zone: time.UTC}
 	var err error
-	if a.Interval, err = o.float("interval", 0); err != nil {
+	if a.Interval, err = interval(o); err != nil {
 		return nil, err
 	}
-	if !(a.Interval > 1e-9 && a.Interval < 1e18) {
-		return nil, o.bad("histogram needs the parameter %q above 0", "interval")
-	}
 	if a.Offset, err = o.float("offset", 0); err != nil {
+		return nil, err
+	}
+	if a.Format, err = format(o); err != nil {
 		return nil, err
 	}
 	return a, sharedHistogram(a, "histogram", o)
@@ -130,34 +141,37 @@ func sharedHistogram(a *search.HistogramAgg, kind string, o *object) (err error)
 	if a.Missing, err = missing(o); err != nil {
 		return err
 	}
-	a.Order = search.BucketOrder{By: "_key"}
 	if n := o.get("order"); !n.empty() {
-		list, err := bucketOrder(n)
-		if err != nil {
+		if a.Order, err = bucketOrder(n); err != nil {
 			return err
 		}
-		if a.Order = list[0]; len(list) > 1 || a.Order.By != "_key" && a.Order.By != "_count" {
-			return n.bad("%s can be ordered by _key or _count", kind)
-		}
 	}
-	n := o.get("extended_bounds")
+	if a.BoundMin, a.BoundMax, err = histogramBounds(o, "extended_bounds"); err != nil {
+		return err
+	}
+	a.HardMin, a.HardMax, err = histogramBounds(o, "hard_bounds")
+	return err
+}
+
+func histogramBounds(o *object, name string) (low, high *search.Value, err error) {
+	n := o.get(name)
 	if n.empty() {
-		return nil
+		return nil, nil, nil
 	}
 	in, err := open(n)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	for name, to := range map[string]**search.Value{"min": &a.BoundMin, "max": &a.BoundMax} {
-		if bound := in.get(name); bound != nil {
+	for end, to := range map[string]**search.Value{"min": &low, "max": &high} {
+		if bound := in.get(end); bound != nil {
 			v, err := bound.value()
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
 			*to = &v
 		}
 	}
-	return in.done("extended_bounds")
+	return low, high, in.done(name)
 }
 
 var calendarUnits = map[string]search.CalendarUnit{
@@ -168,14 +182,22 @@ var calendarUnits = map[string]search.CalendarUnit{
 
 func dateHistogramAgg(o *object) (search.AggBody, error) {
 	a := &search.HistogramAgg{Dates: true, Zone: time.UTC}
+	if err := dateIntervals(a, o); err != nil {
+		return nil, err
+	}
+	return a, sharedHistogram(a, "date_histogram", o)
+}
+
+// dateIntervals reads how dates are cut into intervals.
+func dateIntervals(a *search.HistogramAgg, o *object) error {
 	var zone string
 	var err error
 	if a.Format, zone, err = datesOf(o); err != nil {
-		return nil, err
+		return err
 	}
 	if zone != "" {
 		if a.Zone, err = dates.ParseZone(zone); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	given := 0
@@ -193,23 +215,23 @@ func dateHistogramAgg(o *object) (search.AggBody, error) {
 		case fixed && width >= 1 && name != "calendar_interval":
 			a.Interval = width
 		default:
-			return nil, n.bad("%q is no %s", n.text, name)
+			return n.bad("%q is no %s", n.text, name)
 		}
 	}
 	if given != 1 {
-		return nil, o.bad("date_histogram needs one of calendar_interval and fixed_interval")
+		return o.bad("date_histogram needs one of calendar_interval and fixed_interval")
 	}
 	if n := o.get("offset"); n != nil {
 		text, negative := strings.CutPrefix(strings.TrimPrefix(n.text, "+"), "-")
 		v, ok := duration(text)
-		if !ok {
-			return nil, n.bad("%q is no offset", n.text)
+		if !ok && text != "0" {
+			return n.bad("%q is no offset", n.text)
 		}
 		if a.Offset = v; negative {
 			a.Offset = -v
 		}
 	}
-	return a, sharedHistogram(a, "date_histogram", o)
+	return nil
 }
 
 // duration reads "90m" as milliseconds.

@@ -59,6 +59,8 @@ type parser struct {
 	clauses int
 	depth   int
 	aggs    int
+	// inBuckets tells that the aggregation around has many buckets.
+	inBuckets bool
 }
 
 // envelope reads what the API adds around a search body.

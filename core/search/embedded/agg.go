@@ -34,8 +34,11 @@ func (r *run) aggs(list []search.Agg, sets []set) ([]search.AggResult, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	out := make([]search.AggResult, len(list))
+	out := make([]search.AggResult, 0, len(list))
 	for i := range list {
+		if _, ok := list[i].Body.(*search.BucketSortAgg); ok {
+			continue // done by the one around it
+		}
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -43,7 +46,7 @@ func (r *run) aggs(list []search.Agg, sets []set) ([]search.AggResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = search.AggResult{Name: list[i].Name, Body: body}
+		out = append(out, search.AggResult{Name: list[i].Name, Body: body})
 	}
 	return out, nil
 }
@@ -64,6 +67,10 @@ func (r *run) agg(a *search.Agg, sets []set) (search.ResultBody, error) {
 		return r.missingAgg(a, body, sets)
 	case *search.PercentilesAgg:
 		return r.percentiles(a, body, sets)
+	case *search.TopHitsAgg:
+		return r.topHits(a, body, sets)
+	case *search.CompositeAgg:
+		return r.compositeAgg(a, body, sets)
 	case *search.FilterAgg:
 		return r.filterAgg(a, body, sets)
 	case *search.NestedAgg:

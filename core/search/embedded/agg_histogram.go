@@ -10,38 +10,53 @@ import (
 	"github.com/quoin-cms/quoin/core/search/dates"
 )
 
-// histogram is a histogram on its way: its buckets by their keys.
+// histogram is a histogram on its way.
 type histogram struct {
-	body    *search.HistogramAgg
-	n       int // sets
-	buckets map[float64]bucket
-	// The bucket that was used last, from key to end.
-	key, end float64
-	last     bucket
+	body  *search.HistogramAgg
+	n     int  // sets
+	lists bool // objects are kept, not only counted
+	slots slots
+	// hard says which keys have buckets.
+	hardLow, hardHigh float64
+}
+
+// slot is a bucket on its way. Twice an object in a row counts once.
+type slot struct {
+	key     float64
+	count   int64
+	set     int
+	last    uint32
+	members bucket
 }
 
 func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set) (search.ResultBody, error) {
-	families, format, err := numbers(a, body.Field, sets)
+	families, _, err := numbers(a, body.Field, sets)
 	if err != nil {
 		return nil, err
 	}
-	if body.Format != "" || format == nil {
-		if format, err = dates.Parse(body.Format); err != nil {
-			return nil, problem.Field(problem.Invalid, a.Path+".format", "%s", err)
-		}
+	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
+		return nil, err
 	}
-	value := func(v search.Value, where string) (float64, error) {
-		if body.Dates {
-			if f, err := (&view{run: r}).date(format, v, body.Zone, false); err == nil {
-				return f, nil
-			}
-		} else if f, ok := v.Number(); ok {
-			return f, nil
-		}
-		return 0, problem.Field(problem.Invalid, a.Path+where, "%q is no value of this field", v.Text)
+	if err := checkSorts(a); err != nil {
+		return nil, err
 	}
-	h := &histogram{body: body, n: len(sets), buckets: map[float64]bucket{}, key: math.NaN(), end: math.NaN()}
+	h := &histogram{body: body, n: len(sets), lists: len(a.Subs) > 0, hardLow: math.Inf(-1), hardHigh: math.Inf(1)}
+	print, err := h.printer(families, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := h.bounds(r, a, &print)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sets {
+		h.lists = h.lists || len(families[i]) > 1
+	}
+	h.slots = h.layOut(sets, families)
 	for i, s := range sets {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
 		for _, f := range families[i] {
 			k := cursor[float64]{c: &f.nums}
 			for _, object := range s.objects {
@@ -49,9 +64,12 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 					h.add(i, object, v)
 				}
 			}
+			if h.slots.made > maxBuckets {
+				return nil, r.spend(a, h.slots.made)
+			}
 		}
 		if body.Missing != nil {
-			v, err := value(*body.Missing, ".missing")
+			v, err := h.value(r, a, &print, *body.Missing, ".missing")
 			if err != nil {
 				return nil, err
 			}
@@ -59,73 +77,130 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 				h.add(i, object, v)
 			}
 		}
-		if len(h.buckets) > maxBuckets {
-			return nil, r.spend(a, len(h.buckets))
-		}
-	}
-	var bounds []float64
-	for _, b := range []*search.Value{body.BoundMin, body.BoundMax} {
-		if b != nil {
-			v, err := value(*b, ".extended_bounds")
-			if err != nil {
-				return nil, err
-			}
-			bounds = append(bounds, h.floor(v))
-		}
 	}
 	keys, err := h.keys(r, a, bounds)
 	if err != nil {
 		return nil, err
 	}
-	return r.histogramResult(a, h, keys, sets, format)
+	return r.histogramResult(a, h, keys, sets, &print)
 }
 
-func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets []set, format *dates.Format) (search.ResultBody, error) {
-	out := &search.HistogramBuckets{Keyed: h.body.Keyed}
-	empty := make(bucket, len(sets))
-	for _, key := range keys {
-		members := h.buckets[key]
-		if members == nil {
-			members = empty
+// printer gives how keys are written: dates always have a format.
+func (h *histogram) printer(families [][]*family, where string) (printer, error) {
+	p, err := printerOf(families, h.body.Format, where)
+	switch {
+	case err != nil && !h.body.Dates:
+		return p, err
+	case !h.body.Dates:
+		return printer{number: p.number}, nil
+	case h.body.Format != "" || p.date == nil:
+		if p.date, err = dates.Parse(h.body.Format); err != nil {
+			return p, problem.Field(problem.Invalid, where+".format", "%s", err)
 		}
-		if n := count(members.sets(sets)); n < int64(h.body.MinDocCount) {
+	}
+	return printer{date: p.date, zone: h.body.Zone}, nil
+}
+
+// value reads a value of the request.
+func (h *histogram) value(r *run, a *search.Agg, p *printer, v search.Value, where string) (float64, error) {
+	if h.body.Dates {
+		if f, err := (&view{run: r}).date(p.date, v, h.body.Zone, false); err == nil {
+			return f, nil
+		}
+	} else if f, ok := v.Number(); ok {
+		return f, nil
+	}
+	return 0, problem.Field(problem.Invalid, a.Path+where, "%q is no value of this field", v.Text)
+}
+
+// bounds reads the keys up to which empty buckets are given, and the hard
+// bounds.
+func (h *histogram) bounds(r *run, a *search.Agg, p *printer) ([]float64, error) {
+	for _, hard := range []struct {
+		value *search.Value
+		to    *float64
+	}{{h.body.HardMin, &h.hardLow}, {h.body.HardMax, &h.hardHigh}} {
+		if hard.value == nil {
 			continue
 		}
-		b := search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}}
-		if h.body.Dates {
-			b.KeyText = format.TextIn(int64(key), h.body.Zone)
-		}
-		var err error
-		if b.Count, b.Subs, err = r.fill(a, members, sets); err != nil {
+		v, err := h.value(r, a, p, *hard.value, ".hard_bounds")
+		if err != nil {
 			return nil, err
 		}
-		out.Buckets = append(out.Buckets, b)
+		*hard.to = v
 	}
-	order := h.body.Order
-	if order.By == "_count" {
-		slices.SortStableFunc(out.Buckets, func(a, b search.Bucket) int {
-			if order.Desc {
-				return int(b.Count - a.Count)
-			}
-			return int(a.Count - b.Count)
-		})
-	} else if order.Desc {
-		slices.Reverse(out.Buckets)
+	var out []float64
+	for _, b := range []*search.Value{h.body.BoundMin, h.body.BoundMax} {
+		if b == nil {
+			continue
+		}
+		v, err := h.value(r, a, p, *b, ".extended_bounds")
+		if err != nil {
+			return nil, err
+		}
+		if v < h.hardLow || v > h.hardHigh {
+			return nil, problem.Field(problem.Invalid, a.Path+".extended_bounds", "extended_bounds must lie inside hard_bounds")
+		}
+		out = append(out, h.floor(v))
+	}
+	if len(out) == 2 && out[0] > out[1] {
+		return nil, problem.Field(problem.Invalid, a.Path+".extended_bounds", "min must not be above max")
 	}
 	return out, nil
 }
 
-func (h *histogram) add(set int, object uint32, v float64) {
-	if !(v >= h.key && v < h.end) {
-		h.key = h.floor(v)
-		h.end = h.next(h.key)
-		h.last = h.buckets[h.key]
-		if h.last == nil {
-			h.last = make(bucket, h.n)
-			h.buckets[h.key] = h.last
-		}
+// allowed tells whether a key lies inside the hard bounds: of dates the end is
+// not, of numbers the offset does not count, as in Elasticsearch.
+func (h *histogram) allowed(key float64) bool {
+	if h.body.Dates {
+		return key >= h.hardLow && key < h.hardHigh
 	}
-	h.last[set] = append(h.last[set], object)
+	return key-h.body.Offset >= h.hardLow && key-h.body.Offset <= h.hardHigh
+}
+
+func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets []set, print *printer) (search.ResultBody, error) {
+	out := &search.HistogramBuckets{Keyed: h.body.Keyed, Buckets: make([]search.Bucket, 0, len(keys))}
+	for _, key := range keys {
+		members := make(bucket, len(sets))
+		b := search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}, KeyText: print.text(key)}
+		if s := h.slots.find(key); s != nil {
+			if b.Count = s.count; h.lists {
+				members = s.members
+				b.Count = count(members.sets(sets))
+			}
+		}
+		if b.Count < int64(h.body.MinDocCount) {
+			continue
+		}
+		if err := r.spend(a, 1); err != nil {
+			return nil, err
+		}
+		var err error
+		if b.Subs, err = r.aggs(a.Subs, members.sets(sets)); err != nil {
+			return nil, err
+		}
+		out.Buckets = append(out.Buckets, b)
+	}
+	if len(h.body.Order) > 0 {
+		sortBuckets(out.Buckets, h.body.Order)
+	}
+	out.Buckets = resort(a, out.Buckets, bucketFacts)
+	return out, nil
+}
+
+func (h *histogram) add(set int, object uint32, v float64) {
+	s := h.slots.at(v)
+	if s.count > 0 && s.last == object && s.set == set {
+		return
+	}
+	s.count++
+	s.last, s.set = object, set
+	if h.lists {
+		if s.members == nil {
+			s.members = make(bucket, h.n)
+		}
+		s.members[set] = append(s.members[set], object)
+	}
 }
 
 // floor gives the key of the bucket that holds a value.
@@ -189,11 +264,7 @@ func (h *histogram) next(key float64) float64 {
 // keys gives the keys of the buckets in order, those of empty ones included if
 // they count.
 func (h *histogram) keys(r *run, a *search.Agg, bounds []float64) ([]float64, error) {
-	var keys []float64
-	for key := range h.buckets {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+	keys := slices.DeleteFunc(h.slots.keys(), func(key float64) bool { return !h.allowed(key) })
 	if h.body.MinDocCount > 0 {
 		return keys, nil
 	}
@@ -201,12 +272,24 @@ func (h *histogram) keys(r *run, a *search.Agg, bounds []float64) ([]float64, er
 	if len(ends) == 0 {
 		return nil, nil
 	}
+	out, ok := h.walk(slices.Min(ends), slices.Max(ends), maxBuckets)
+	if !ok {
+		return nil, r.spend(a, maxBuckets+1)
+	}
+	// What rounding made a neighbour of a key in the walk must not be lost.
+	out = append(out, keys...)
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// walk gives the keys from low to high, which are keys; false if there are
+// more than most.
+func (h *histogram) walk(low, high float64, most int) ([]float64, bool) {
 	var out []float64
-	high := slices.Max(ends)
-	for key := slices.Min(ends); key <= high; {
+	for key := low; key <= high; {
 		out = append(out, key)
-		if len(out) > maxBuckets {
-			return nil, r.spend(a, len(out))
+		if len(out) > most {
+			return nil, false
 		}
 		after := h.floor(h.next(key) + h.slack())
 		if !(after > key) {
@@ -217,10 +300,7 @@ func (h *histogram) keys(r *run, a *search.Agg, bounds []float64) ([]float64, er
 		}
 		key = after
 	}
-	// What rounding made a neighbour of a key in the walk must not be lost.
-	out = append(out, keys...)
-	slices.Sort(out)
-	return slices.Compact(out), nil
+	return out, true
 }
 
 // slack keeps the walk from one key to the next from falling back by rounding.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.ResultBody, error) {
@@ -19,7 +18,9 @@ func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.
 		if body.Field == indexField || body.Missing != nil {
 			t.table.own()
 		}
-		t.count()
+		if err := t.count(); err != nil {
+			return nil, err
+		}
 		n := 0
 		for _, c := range t.table.counts {
 			if c > 0 {
@@ -67,7 +68,7 @@ type sums struct {
 	sum       float64
 	squares   float64
 	low, high float64
-	field     *mapping.Field // how to write the numbers, nil for plain
+	print     printer
 }
 
 func (m *sums) add(v float64) {
@@ -79,6 +80,10 @@ func (m *sums) add(v float64) {
 
 func sumUp(a *search.Agg, body *search.MetricAgg, sets []set, families [][]*family) (*sums, error) {
 	m := &sums{low: math.Inf(1), high: math.Inf(-1)}
+	var err error
+	if m.print, err = printerOf(families, body.Format, a.Path); err != nil {
+		return nil, err
+	}
 	keyword, number := body.Field == indexField, false
 	for i, s := range sets {
 		for _, f := range families[i] {
@@ -87,9 +92,6 @@ func sumUp(a *search.Agg, body *search.MetricAgg, sets []set, families [][]*fami
 				continue
 			}
 			number = true
-			if f.field.Family == mapping.Date || f.field.Family == mapping.Boolean {
-				m.field = f.field
-			}
 			k := cursor[float64]{c: &f.nums}
 			for _, object := range s.objects {
 				for _, v := range k.seek(object) {
@@ -98,9 +100,9 @@ func sumUp(a *search.Agg, body *search.MetricAgg, sets []set, families [][]*fami
 			}
 		}
 		if body.Missing != nil {
-			v, ok := body.Missing.Number()
+			v, ok := numberFor(*body.Missing, families)
 			if !ok {
-				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%s needs a number for missing", body.Func)
+				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
 			}
 			for range without(s, families[i]) {
 				m.add(v)
@@ -139,23 +141,16 @@ func (m *sums) stats(avg float64) *search.StatsResult {
 		return &search.StatsResult{}
 	}
 	out := &search.StatsResult{Count: m.n, Min: m.low, Max: m.high, Avg: avg, Sum: m.sum}
-	if m.field != nil && m.field.Family == mapping.Date {
+	if m.text(m.low) != "" {
 		out.Texts = &[4]string{m.text(m.low), m.text(m.high), m.text(avg), m.text(m.sum)}
 	}
 	return out
 }
 
-// text gives a number as a date or a boolean, if the field has such values.
+// text gives a number in its second form, if it has one.
 func (m *sums) text(v float64) string {
-	switch {
-	case m.field == nil || m.n == 0 || math.IsNaN(v) || math.Abs(v) > 1e17:
+	if m.n == 0 {
 		return ""
-	case m.field.Family == mapping.Date:
-		return m.field.Format.Text(int64(v))
-	case v == 0:
-		return "false"
-	case v == 1:
-		return "true"
 	}
-	return ""
+	return m.print.text(v)
 }

@@ -83,17 +83,25 @@ func (r *run) rangeAgg(a *search.Agg, body *search.RangeAgg, sets []set) (search
 	if err != nil {
 		return nil, err
 	}
+	if err := checkSorts(a); err != nil {
+		return nil, err
+	}
 	for i, s := range sets {
 		for _, f := range families[i] {
 			k := cursor[float64]{c: &f.nums}
 			for _, object := range s.objects {
 				for _, v := range k.seek(object) {
-					for n := range spans {
-						if sp := &spans[n]; v >= sp.from && v < sp.to {
-							sp.members[i] = append(sp.members[i], object)
-						}
-					}
+					putInto(spans, i, object, v)
 				}
+			}
+		}
+		if body.Missing != nil {
+			v, ok := numberFor(*body.Missing, families)
+			if !ok {
+				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
+			}
+			for _, object := range without(s, families[i]) {
+				putInto(spans, i, object, v)
 			}
 		}
 	}
@@ -105,17 +113,34 @@ func (r *run) rangeAgg(a *search.Agg, body *search.RangeAgg, sets []set) (search
 		}
 		out.Buckets = append(out.Buckets, *b)
 	}
+	out.Buckets = resort(a, out.Buckets, func(b *search.RangeBucket) facts {
+		return facts{sortable{text: b.Key, state: isText}, b.Count, b.Subs}
+	})
 	return out, nil
+}
+
+// putInto puts a value of an object into the ranges that hold it.
+func putInto(spans []numberRange, set int, object uint32, v float64) {
+	for n := range spans {
+		if sp := &spans[n]; v >= sp.from && v < sp.to {
+			sp.members[set] = append(sp.members[set], object)
+		}
+	}
 }
 
 // spans reads the bounds, in the order of their starts.
 func (r *run) spans(a *search.Agg, body *search.RangeAgg, format *dates.Format, n int) ([]numberRange, error) {
 	loc := time.UTC
 	var err error
-	if body.Format != "" || format == nil {
-		if format, err = dates.Parse(body.Format); err != nil {
-			return nil, problem.Field(problem.Invalid, a.Path+".format", "%s", err)
-		}
+	var plain *search.NumberFormat
+	switch {
+	case body.Format != "" && !body.Dates && format == nil:
+		plain, err = search.ParseNumberFormat(body.Format)
+	case body.Format != "" || format == nil:
+		format, err = dates.Parse(body.Format)
+	}
+	if err != nil {
+		return nil, problem.Field(problem.Invalid, a.Path+".format", "%s", err)
 	}
 	if body.TimeZone != "" {
 		if loc, err = dates.ParseZone(body.TimeZone); err != nil {
@@ -149,6 +174,9 @@ func (r *run) spans(a *search.Agg, body *search.RangeAgg, format *dates.Format, 
 			if body.Dates {
 				*end.text = format.TextIn(int64(v), loc)
 				*end.part = *end.text
+			} else if plain != nil {
+				*end.text = plain.Text(v)
+				*end.part = *end.text
 			}
 		}
 		if s.out.Key == "" {
@@ -170,6 +198,9 @@ func plainFloat(v float64) string {
 
 func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (search.ResultBody, error) {
 	out := &search.FilterBuckets{Names: body.Names}
+	if err := checkSorts(a); err != nil {
+		return nil, err
+	}
 	buckets := make([]bucket, len(body.Queries)+1)
 	for i := range buckets {
 		buckets[i] = make(bucket, len(sets))
@@ -207,7 +238,33 @@ func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (se
 		}
 		out.Buckets = append(out.Buckets, search.SingleBucket{Count: n, Subs: subs})
 	}
-	return out, nil
+	return resortFilters(a, out), nil
+}
+
+// resortFilters applies the bucket_sorts; the names go with their buckets.
+func resortFilters(a *search.Agg, in *search.FilterBuckets) *search.FilterBuckets {
+	order := make([]int, len(in.Buckets))
+	for i := range order {
+		order[i] = i
+	}
+	order = resort(a, order, func(i *int) facts {
+		f := facts{sortable{num: float64(*i), state: isNumber}, in.Buckets[*i].Count, in.Buckets[*i].Subs}
+		if in.Names != nil {
+			f.key = sortable{text: in.Names[*i], state: isText}
+		}
+		return f
+	})
+	out := &search.FilterBuckets{Buckets: make([]search.SingleBucket, len(order))}
+	if in.Names != nil {
+		out.Names = make([]string, len(order))
+	}
+	for to, from := range order {
+		out.Buckets[to] = in.Buckets[from]
+		if in.Names != nil {
+			out.Names[to] = in.Names[from]
+		}
+	}
+	return out
 }
 
 // missingAgg is of the objects without any value, of whatever kind.
@@ -236,9 +293,9 @@ func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set
 			}
 		}
 		if body.Missing != nil {
-			v, ok := body.Missing.Number()
+			v, ok := numberFor(*body.Missing, families)
 			if !ok {
-				return nil, problem.Field(problem.Invalid, a.Path+".missing", "percentiles needs a number for missing")
+				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
 			}
 			for range without(s, families[i]) {
 				all = append(all, v)

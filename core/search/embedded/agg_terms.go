@@ -18,6 +18,7 @@ type termsRun struct {
 	missing  [][]uint32 // per set: objects without a value, if they count
 	missID   uint32
 	subs     map[uint32][]search.AggResult
+	allowed  func(bucketKey) bool // nil for all
 }
 
 func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search.ResultBody, error) {
@@ -29,10 +30,22 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if body.Field == indexField || body.Missing != nil || body.MinDocCount == 0 {
 		t.table.own()
 	}
-	if err := t.checkOrder(); err != nil {
+	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
 		return nil, err
 	}
-	t.count()
+	if err := checkSorts(a); err != nil {
+		return nil, err
+	}
+	if t.allowed, err = t.filter(); err != nil {
+		return nil, err
+	}
+	print, err := printerOf(families, body.Format, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.count(); err != nil {
+		return nil, err
+	}
 	chosen, other, err := t.choose()
 	if err != nil {
 		return nil, err
@@ -45,9 +58,10 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	}
 	out := &search.Buckets{Buckets: make([]search.Bucket, len(chosen)), Other: other}
 	for i, id := range chosen {
-		key, text := t.table.result(id)
+		key, text := t.table.result(id, &print)
 		out.Buckets[i] = search.Bucket{Key: key, KeyText: text, Count: int64(t.table.counts[id]), Subs: t.subs[id]}
 	}
+	out.Buckets = resort(a, out.Buckets, bucketFacts)
 	return out, nil
 }
 
@@ -73,7 +87,7 @@ func (t *termsRun) each(i int, f func(object, id uint32)) {
 	}
 }
 
-func (t *termsRun) count() {
+func (t *termsRun) count() error {
 	if t.body.MinDocCount == 0 {
 		t.listAll()
 	}
@@ -85,8 +99,12 @@ func (t *termsRun) count() {
 		}
 	}
 	for i := range t.sets {
+		if err := t.run.ctx.Err(); err != nil {
+			return err
+		}
 		t.each(i, func(_, id uint32) { t.table.counts[id]++ })
 	}
+	return nil
 }
 
 // listAll gives numbers to the values of all documents that the caller may
@@ -121,12 +139,12 @@ func (t *termsRun) choose() (chosen []uint32, other int64, err error) {
 	total := int64(0)
 	var ids []uint32
 	for id, n := range t.table.counts {
-		if n >= least && (n > 0 || t.body.MinDocCount == 0) {
+		if n >= least && (n > 0 || t.body.MinDocCount == 0) && (t.allowed == nil || t.allowed(t.table.key(uint32(id)))) {
 			ids = append(ids, uint32(id))
 			total += int64(n)
 		}
 	}
-	if t.ordersBySub() {
+	if byNumbers(t.body.Order) {
 		if err := t.run.spend(t.a, len(ids)); err != nil {
 			return nil, 0, err
 		}

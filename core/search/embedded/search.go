@@ -25,6 +25,9 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 	if err := e.marked(ctx, r, out, marks); err != nil {
 		return nil, err
 	}
+	if err := e.loadTops(ctx, out.Aggs); err != nil {
+		return nil, err
+	}
 	out.Took = time.Since(begin)
 	return out, nil
 }

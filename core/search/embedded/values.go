@@ -40,22 +40,41 @@ type bucketKey struct {
 }
 
 // result writes a key as Elasticsearch does.
-func (t *table) result(id uint32) (key search.SortValue, text string) {
+func (t *table) result(id uint32, print *printer) (key search.SortValue, text string) {
 	k := t.key(id)
 	if !k.family.Numeric() {
 		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(k.text)}, ""
 	}
 	key = search.SortValue{Kind: search.NumberValue, Num: k.num, Whole: k.family != mapping.Double || !t.double}
-	switch k.family {
-	case mapping.Boolean:
-		text = "false"
-		if k.num != 0 {
-			text = "true"
-		}
-	case mapping.Date:
-		text = t.format.field.Format.Text(int64(k.num))
+	switch {
+	case k.family == mapping.Boolean:
+		text = (&printer{flags: true}).text(k.num)
+	case k.family == mapping.Date:
+		text = print.text(k.num)
+	case print.number != nil:
+		text = print.number.Text(k.num)
 	}
 	return key, text
+}
+
+// numberFor reads what stands in for a missing value as a number: of a field
+// with dates also a date, of one with booleans also true and false.
+func numberFor(v search.Value, families [][]*family) (float64, bool) {
+	for _, list := range families {
+		for _, f := range list {
+			switch f.field.Family {
+			case mapping.Date:
+				if ms, ok := f.field.Format.Millis(v.Text, time.UTC, false); ok && v.Kind == search.StringValue {
+					return float64(ms), true
+				}
+			case mapping.Boolean:
+				if b, ok := v.Bool(); ok {
+					return float64(oneIf(b)), true
+				}
+			}
+		}
+	}
+	return v.Number()
 }
 
 // missingKey gives the key that stands for objects without a value. It is a

@@ -14,7 +14,7 @@ func (w *world) aggs(defs map[string]any, objs []*obj) map[string]any {
 		def := raw.(map[string]any)
 		subs, _ := def["aggs"].(map[string]any)
 		for kind, body := range def {
-			if kind != "aggs" {
+			if kind != "aggs" && kind != "bucket_sort" {
 				out[name] = w.agg(kind, body.(map[string]any), subs, objs)
 			}
 		}
@@ -57,6 +57,10 @@ func (w *world) agg(kind string, body, subs map[string]any, objs []*obj) map[str
 		return w.ranges(body, subs, objs)
 	case "histogram", "date_histogram":
 		return w.histogram(kind, body, subs, objs)
+	case "composite":
+		return w.composite(body, subs, objs)
+	case "top_hits":
+		return topHits(body, objs)
 	case "global":
 		return one(w.visible)
 	case "nested":
@@ -137,77 +141,6 @@ func compareKeys(a, b key) int {
 	return cmp.Or(cmp.Compare(rank[a.kind], rank[b.kind]), cmp.Compare(a.num, b.num), strings.Compare(a.text, b.text))
 }
 
-func (w *world) terms(body, subs map[string]any, objs []*obj) map[string]any {
-	field := body["field"].(string)
-	members := map[key][]*obj{}
-	for _, o := range objs {
-		keys := keysOf(o.at(field))
-		if m, ok := body["missing"].(string); ok && len(keys) == 0 {
-			keys = []key{{kind: 3, text: m}}
-		}
-		for _, k := range keys {
-			members[k] = append(members[k], o)
-		}
-	}
-	type entry struct {
-		k    key
-		list []*obj
-		body map[string]any
-	}
-	var entries []entry
-	least := 1.0
-	if m, ok := body["min_doc_count"].(float64); ok {
-		least = m
-	}
-	total := 0
-	for k, list := range members {
-		if float64(len(list)) < least {
-			continue
-		}
-		b := w.aggs(subs, list)
-		b["doc_count"] = float64(len(list))
-		k.write(b)
-		entries = append(entries, entry{k, list, b})
-		total += len(list)
-	}
-	by, direction := "_count", "desc"
-	if order, ok := body["order"].(map[string]any); ok {
-		var d any
-		by, d = only(order)
-		direction = d.(string)
-	}
-	slices.SortFunc(entries, func(a, b entry) int {
-		c := 0
-		switch by {
-		case "_count":
-			c = len(a.list) - len(b.list)
-		case "_key":
-			c = compareKeys(a.k, b.k)
-		default:
-			va, okA := a.body[by].(map[string]any)["value"].(float64)
-			vb, okB := b.body[by].(map[string]any)["value"].(float64)
-			if okA != okB { // without a number: last
-				return cmp.Compare(oneIf(okB), oneIf(okA))
-			}
-			c = cmp.Compare(va, vb)
-		}
-		if direction == "desc" {
-			c = -c
-		}
-		return cmp.Or(c, compareKeys(a.k, b.k))
-	})
-	size := 10
-	if s, ok := body["size"].(float64); ok {
-		size = int(s)
-	}
-	buckets := []any{}
-	for _, e := range entries[:min(size, len(entries))] {
-		buckets = append(buckets, e.body)
-		total -= len(e.list)
-	}
-	return map[string]any{"buckets": buckets, "sum_other_doc_count": float64(total), "doc_count_error_upper_bound": 0.0}
-}
-
 func metric(kind string, body map[string]any, objs []*obj) map[string]any {
 	field := body["field"].(string)
 	distinct := map[key]bool{}
@@ -224,7 +157,7 @@ func metric(kind string, body map[string]any, objs []*obj) map[string]any {
 			text = func(v float64) any { return dateText(v) }
 		}
 		if len(s.flags) > 0 {
-			text = func(v float64) any { return map[float64]any{0: "false", 1: "true"}[v] }
+			text = func(v float64) any { return map[bool]any{false: "true", true: "false"}[v == 0] }
 		}
 	}
 	value := func(v any) map[string]any {
@@ -250,7 +183,7 @@ func metric(kind string, body map[string]any, objs []*obj) map[string]any {
 		m := map[string]any{"count": float64(len(all)), "sum": sum, "min": nil, "max": nil, "avg": nil}
 		if len(all) > 0 {
 			m["min"], m["max"], m["avg"] = slices.Min(all), slices.Max(all), sum/float64(len(all))
-			if text(0) != nil && text(2) != nil { // dates, not booleans
+			if text(0) != nil {
 				for _, k := range []string{"min", "max", "avg", "sum"} {
 					m[k+"_as_string"] = text(m[k].(float64))
 				}

@@ -36,24 +36,38 @@ func (w *world) ranges(body, subs map[string]any, objs []*obj) map[string]any {
 		b["doc_count"] = float64(len(kept))
 		buckets = append(buckets, b)
 	}
-	return map[string]any{"buckets": buckets}
+	return map[string]any{"buckets": sortBuckets(subs, buckets)}
 }
 
-// histogram has intervals of numbers, or months.
-func (w *world) histogram(kind string, body, subs map[string]any, objs []*obj) map[string]any {
-	floor := func(v float64) float64 {
-		if kind == "date_histogram" {
+// floorOf gives the key of the bucket of a value: intervals of numbers, or
+// months.
+func floorOf(kind string, body map[string]any) func(float64) float64 {
+	if kind == "date_histogram" {
+		return func(v float64) float64 {
 			t := time.UnixMilli(int64(v)).UTC()
 			return float64(time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC).UnixMilli())
 		}
-		width := body["interval"].(float64)
-		return math.Floor(v/width) * width
 	}
+	width, offset := body["interval"].(float64), 0.0
+	if o, ok := body["offset"].(float64); ok {
+		offset = o
+	}
+	return func(v float64) float64 { return math.Floor((v-offset)/width)*width + offset }
+}
+
+func (w *world) histogram(kind string, body, subs map[string]any, objs []*obj) map[string]any {
+	floor := floorOf(kind, body)
+	hard, _ := body["hard_bounds"].(map[string]any)
+	offset, _ := body["offset"].(float64)
 	members := map[float64][]*obj{}
 	for _, o := range objs {
 		for _, v := range o.all(body["field"].(string)) {
-			if list := members[floor(v)]; !slices.Contains(list, o) {
-				members[floor(v)] = append(list, o)
+			k := floor(v)
+			if hard != nil && (k-offset < hard["min"].(float64) || k-offset > hard["max"].(float64)) {
+				continue
+			}
+			if list := members[k]; !slices.Contains(list, o) {
+				members[k] = append(list, o)
 			}
 		}
 	}
@@ -62,18 +76,18 @@ func (w *world) histogram(kind string, body, subs map[string]any, objs []*obj) m
 		keys = append(keys, k)
 	}
 	least, _ := body["min_doc_count"].(float64)
-	if least == 0 && len(keys) > 0 {
-		for v := slices.Min(keys); v < slices.Max(keys); v++ {
-			if kind == "date_histogram" {
-				v += 86_400_000 - 1
-			}
-			if k := floor(v); k > slices.Min(keys) && k < slices.Max(keys) && !slices.Contains(keys, k) {
+	if ends := slices.Clone(keys); least == 0 {
+		if b, ok := body["extended_bounds"].(map[string]any); ok {
+			ends = append(ends, floor(b["min"].(float64)), floor(b["max"].(float64)))
+		}
+		if len(ends) > 0 {
+			keys = nil
+			for k := slices.Min(ends); k <= slices.Max(ends); k = nextKey(kind, body, k) {
 				keys = append(keys, k)
 			}
 		}
 	}
-	slices.Sort(keys)
-	buckets := []any{}
+	var entries []entry
 	for _, k := range keys {
 		if float64(len(members[k])) < least {
 			continue
@@ -83,7 +97,23 @@ func (w *world) histogram(kind string, body, subs map[string]any, objs []*obj) m
 		if kind == "date_histogram" {
 			b["key_as_string"] = dateText(k)
 		}
-		buckets = append(buckets, b)
+		entries = append(entries, entry{key{num: k}, members[k], b})
 	}
-	return map[string]any{"buckets": buckets}
+	order := body["order"]
+	if order == nil {
+		order = jm{"_key": "asc"}
+	}
+	orderEntries(entries, order)
+	buckets := []any{}
+	for _, e := range entries {
+		buckets = append(buckets, e.body)
+	}
+	return map[string]any{"buckets": sortBuckets(subs, buckets)}
+}
+
+func nextKey(kind string, body map[string]any, k float64) float64 {
+	if kind == "date_histogram" {
+		return float64(time.UnixMilli(int64(k)).UTC().AddDate(0, 1, 0).UnixMilli())
+	}
+	return k + body["interval"].(float64)
 }
