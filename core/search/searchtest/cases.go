@@ -2,6 +2,7 @@ package searchtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,41 +52,62 @@ var caseDocs = [][2]string{
 	{"note:d", `{"title":"fox fox fox","value":12.0,"ratio":2,"dyn":null,"tag":[]}`},
 }
 
-func cases(t *testing.T, factory Factory) {
+func cases(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	b.index("one", caseSettings(), caseDocs...)
 	b.apply("one", [2]string{"page:gone", `{"title":"fox","tag":"red"}`}, [2]string{"page:a", `{"title":"replaced"}`})
 	b.apply("one", [2]string{"page:gone", ""}, caseDocs[0], [2]string{"page:never", ""})
-	for _, c := range slices.Concat(hitCases, phraseCases, nearCases, stringCases) {
-		out, err := b.search(target("one"), `{"size":100,"sort":["_contenttype","_id"],"query":`+c.query+`}`)
-		if err != nil {
-			t.Errorf("%s: %v", c.query, err)
-			continue
-		}
+	for i, c := range slices.Concat(hitCases, phraseCases, nearCases, stringCases) {
+		b.hits(fmt.Sprintf("%s %d", clauseOf(c.query), i), "one", c)
+	}
+	for i, c := range slices.Concat(bodyCases, rangedCases, highlightCases) {
+		b.named(fmt.Sprintf("body %d", i), func(b *bench) { b.body("one", c) })
+	}
+}
+
+// clauseOf gives the name of the clause of a query, to name its case.
+func clauseOf(query string) string {
+	var m map[string]any
+	if json.Unmarshal([]byte(query), &m) != nil || len(m) == 0 {
+		return "nothing"
+	}
+	name, _ := only(m)
+	return name
+}
+
+// named runs a case of its own name.
+func (b *bench) named(name string, run func(b *bench)) {
+	b.t.Run(name, func(t *testing.T) {
+		one := &bench{t: t, e: b.e, Abilities: b.Abilities}
+		run(one)
+	})
+}
+
+// hits runs a case that compares the hits of a query, and its count.
+func (b *bench) hits(name, index string, c hitCase) {
+	b.named(name, func(b *bench) {
+		out := b.mustSearch(target(index), `{"size":100,"sort":["_contenttype","_id"],"query":`+c.query+`}`)
 		var got []string
 		for _, h := range out.Hits {
 			got = append(got, h.Key.Type[:1]+h.Key.OUUID)
 		}
 		if strings.Join(got, " ") != c.want || int(out.Total) != len(got) {
-			t.Errorf("%s: got %q of %d, want %q", c.query, got, out.Total, c.want)
+			b.t.Errorf("%s: got %q of %d, want %q", c.query, got, out.Total, c.want)
 		}
 		r, err := dsl.Parse([]byte(`{"query":` + c.query + `}`))
 		if err != nil {
-			t.Fatal(err)
+			b.t.Fatal(err)
 		}
 		r.Now = now
-		if n, err := b.e.Count(t.Context(), target("one"), r); err != nil || n != out.Total {
-			t.Errorf("%s: counted %d, %v", c.query, n, err)
+		if n, err := b.e.Count(b.t.Context(), target(index), r); err != nil || n != out.Total {
+			b.t.Errorf("%s: counted %d, %v", c.query, n, err)
 		}
-	}
-	for _, c := range slices.Concat(bodyCases, rangedCases, highlightCases) {
-		out, err := b.search(target("one"), c.object)
-		if err != nil {
-			t.Errorf("%s: %v", c.object, err)
-			continue
-		}
-		compareJSON(t, c.object, pick(answer(out), c.path), c.want)
-	}
+	})
+}
+
+// body runs a case that compares a part of the answer.
+func (b *bench) body(index string, c bodyCase) {
+	compareJSON(b.t, c.object, pick(answer(b.mustSearch(target(index), c.object)), c.path), c.want)
 }
 
 // pick walks a dotted path through objects.
@@ -246,7 +268,7 @@ var bodyCases = []bodyCase{
 }
 
 // refused checks that what cannot be honoured is Invalid and says where.
-func refused(t *testing.T, factory Factory) {
+func refused(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	b.index("one", caseSettings(), caseDocs...)
 	for _, c := range []struct{ object, path string }{

@@ -8,7 +8,7 @@ import (
 
 // highlightTypes checks that each hit is marked as its own content type
 // analyzes the field, whichever type comes first.
-func highlightTypes(t *testing.T, factory Factory) {
+func highlightTypes(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	stemmed := []search.Field{{Path: "title", Kind: search.KindText, Analyzer: "english"}, {Path: "parts", Kind: search.KindNested}, {Path: "parts.text", Kind: search.KindText}}
 	plain := []search.Field{{Path: "title", Kind: search.KindText}, {Path: "parts", Kind: search.KindNested}, {Path: "parts.text", Kind: search.KindText, Analyzer: "english"}}

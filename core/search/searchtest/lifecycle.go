@@ -10,7 +10,7 @@ import (
 	"github.com/quoin-cms/quoin/core/search"
 )
 
-func lifecycle(t *testing.T, factory Factory) {
+func lifecycle(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	ctx := t.Context()
 	b.index("one", search.Settings{}, [2]string{"page:1", `{"a":1}`})
@@ -88,7 +88,7 @@ func aliases(t *testing.T, b *bench) {
 	}
 }
 
-func sources(t *testing.T, factory Factory) {
+func sources(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	ctx := t.Context()
 	raw := `{"z":1.50,"_contenttype":"page","a":{"b":[{"c":1e2,"d":"x"},{"d":"y"}],"e":{}},"t":"é\u00e9"}`

@@ -11,7 +11,7 @@ import (
 
 // pages walks through random documents with search_after and compares with
 // what one search gives.
-func pages(t *testing.T, factory Factory) {
+func pages(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	g := gen{rand.New(rand.NewPCG(3, 9))}
 	for _, index := range []string{"one", "two"} {

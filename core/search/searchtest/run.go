@@ -6,10 +6,12 @@ package searchtest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/dsl"
 )
@@ -18,8 +20,38 @@ import (
 // its own clean-up.
 type Factory func(t *testing.T, load search.Loader) search.Engine
 
-// Run runs the suite.
-func Run(t *testing.T, factory Factory) {
+// Abilities says in what an engine differs from what the suite asks for. An
+// engine of the zero value does everything.
+//
+// What an engine cannot do it must refuse: problem.Invalid that names the path
+// of the clause. Refuses tells the suite beforehand for which requests that is
+// so, from the parsed tree (search.Walk visits all clauses of a query): such a
+// request must fail in exactly this way, and what would have been its answer
+// is not looked at. An engine may neither refuse what Refuses does not tell,
+// nor answer what it tells.
+type Abilities struct {
+	Refuses func(r *search.Request) bool // nil: nothing
+	// OwnScores: the scores follow another formula. They must be numbers in
+	// descending order; their values are not compared.
+	OwnScores bool
+}
+
+// subject is an engine under test.
+type subject struct {
+	make Factory
+	Abilities
+}
+
+// errRefused is the error of a request that the engine refused, as it said it
+// would.
+var errRefused = errors.New("refused, as the abilities of the engine say")
+
+// Run runs the suite for an engine that does everything.
+func Run(t *testing.T, factory Factory) { RunFor(t, factory, Abilities{}) }
+
+// RunFor runs the suite for an engine of the abilities.
+func RunFor(t *testing.T, engine Factory, a Abilities) {
+	factory := subject{engine, a}
 	t.Run("Lifecycle", func(t *testing.T) { lifecycle(t, factory) })
 	t.Run("Cases", func(t *testing.T) { cases(t, factory) })
 	t.Run("Pages", func(t *testing.T) { pages(t, factory) })
@@ -66,11 +98,12 @@ type bench struct {
 	t     *testing.T
 	e     search.Engine
 	store Store
+	Abilities
 }
 
-func newBench(t *testing.T, factory Factory) *bench {
-	b := &bench{t: t}
-	b.e = factory(t, b.store.Load)
+func newBench(t *testing.T, factory subject) *bench {
+	b := &bench{t: t, Abilities: factory.Abilities}
+	b.e = factory.make(t, b.store.Load)
 	return b
 }
 
@@ -117,19 +150,30 @@ func parseKey(key string) search.Key {
 
 func target(indices ...string) search.Target { return search.Target{Indices: indices} }
 
-// search runs a search object given as JSON.
+// search runs a search object given as JSON. The error is errRefused if the
+// engine refuses it and says so.
 func (b *bench) search(t search.Target, object string) (*search.Response, error) {
 	r, err := dsl.Parse([]byte(object))
 	if err != nil {
 		return nil, err
 	}
 	r.Now = now
-	return b.e.Search(b.t.Context(), t, r)
+	out, err := b.e.Search(b.t.Context(), t, r)
+	if b.Refuses == nil || !b.Refuses(r) {
+		return out, err
+	}
+	if p := problem.From(err); err == nil || p.Kind != problem.Invalid || len(p.Fields) == 0 || p.Fields[0].Path == "" {
+		return nil, fmt.Errorf("the engine said that it refuses this, but its answer is %v", err)
+	}
+	return nil, errRefused
 }
 
 func (b *bench) mustSearch(t search.Target, object string) *search.Response {
 	b.t.Helper()
 	out, err := b.search(t, object)
+	if errors.Is(err, errRefused) {
+		b.t.Skipf("%s is %v", object, err)
+	}
 	if err != nil {
 		b.t.Fatalf("%s: %v", object, err)
 	}

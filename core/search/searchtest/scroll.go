@@ -14,7 +14,7 @@ import (
 
 // scrolls is about pages of one moment, while the index changes in every way it
 // can.
-func scrolls(t *testing.T, factory Factory) {
+func scrolls(t *testing.T, factory subject) {
 	t.Run("Pages", func(t *testing.T) { scrollPages(t, factory) })
 	t.Run("OneMoment", func(t *testing.T) { scrollMoment(t, factory) })
 	t.Run("Rights", func(t *testing.T) { scrollRights(t, factory) })
@@ -79,7 +79,7 @@ func numbered(from, to int, format string) (docs [][2]string) {
 	return docs
 }
 
-func scrollPages(t *testing.T, factory Factory) {
+func scrollPages(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	b.index("one", search.Settings{}, numbered(0, 5, `{"n":%d}`)...)
 	b.index("two", search.Settings{}, numbered(5, 7, `{"n":%d}`)...)
@@ -127,7 +127,7 @@ func scrollPages(t *testing.T, factory Factory) {
 }
 
 // scrollMoment changes everything after a scroll was opened.
-func scrollMoment(t *testing.T, factory Factory) {
+func scrollMoment(t *testing.T, factory subject) {
 	for _, tidy := range []bool{false, true} {
 		b := newBench(t, factory)
 		b.index("one", search.Settings{}, numbered(0, 100, `{"n":%d}`)...)
@@ -178,7 +178,7 @@ func (b *bench) must(err error) {
 	}
 }
 
-func scrollRights(t *testing.T, factory Factory) {
+func scrollRights(t *testing.T, factory subject) {
 	for _, tidy := range []bool{false, true} {
 		b := newBench(t, factory)
 		b.index("one", search.Settings{}, [2]string{"page:a", `{}`}, [2]string{"memo:b", `{}`}, [2]string{"page:c", `{}`}, [2]string{"memo:d", `{}`}, [2]string{"page:e", `{}`})
@@ -217,7 +217,7 @@ func scrollRights(t *testing.T, factory Factory) {
 	}
 }
 
-func scrollRefused(t *testing.T, factory Factory) {
+func scrollRefused(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	b.index("one", search.Settings{}, [2]string{"page:a", `{"n":1}`})
 	for _, c := range []struct {
