@@ -50,7 +50,7 @@ func (x *search) grouped(order []uint32, out map[string]any) *failure {
 		}
 		members[k] = append(members[k], doc)
 	}
-	from := min((x.page-1)*x.perPage, len(keys))
+	from := x.start(len(keys))
 	groups := []any{}
 	for _, k := range keys[from:min(from+x.perPage, len(keys))] {
 		hits := []any{}

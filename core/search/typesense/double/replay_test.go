@@ -2,14 +2,12 @@ package double_test
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math/big"
-	"net/http"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,13 +133,17 @@ func TestReplay(t *testing.T) {
 	if len(all) != recorded {
 		t.Fatalf("%d exchanges, want %d", len(all), recorded)
 	}
-	equal := 0
+	equal, reported := 0, []string{}
 	for _, e := range all {
 		url := ts.URL() + e.Path
 		if e.Query != "" {
 			url += "?" + e.Query
 		}
+		ts.Forget()
 		code, body := send(t, e.Method, url, text(e.RequestBody))
+		if len(ts.Violations()) > 0 {
+			reported = append(reported, e.Name)
+		}
 		want := text(e.ResponseBody)
 		if code != e.Status || !same(t, e.Path, want, body) {
 			t.Errorf("%s: %s %s\n  sent %.300s\n  want %d %.1500s\n  got  %d %.1500s", e.Name, e.Method, url, text(e.RequestBody), e.Status, want, code, body)
@@ -150,23 +152,20 @@ func TestReplay(t *testing.T) {
 		equal++
 	}
 	t.Logf("%d of %d exchanges equal", equal, len(all))
+	if want := silent(); !slices.Equal(reported, want) {
+		t.Errorf("violations in\n%q, want\n%q", reported, want)
+	}
 }
 
-func send(t *testing.T, method, url, body string) (int, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
+// silent names the exchanges that show what a server answers without a word
+// and wrongly, and values that can not be filtered for.
+func silent() []string {
+	return []string{
+		"q/prefix default candidates (truncated!)",
+		"escape/empty token",
+		"errors/open range gives nothing",
+		"errors/and word",
+		"export/prefix filter is cut at 4 candidates",
+		"limits/prefix filter: default 4 candidates",
 	}
-	r.Header.Set("X-TYPESENSE-API-KEY", "k")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return 0, err.Error()
-	}
-	defer answer.Body.Close()
-	got, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return 0, err.Error()
-	}
-	return answer.StatusCode, string(got)
 }

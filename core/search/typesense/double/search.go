@@ -110,13 +110,17 @@ func (x *search) paging() *failure {
 	return nil
 }
 
+// start gives the index of the first of n entries on the page.
+func (x *search) start(n int) int {
+	if x.offset > 0 {
+		return min(x.offset, n)
+	}
+	return min(min(x.page-1, n)*x.perPage, n)
+}
+
 // window cuts the page out of the ordered documents.
 func (x *search) window(order []uint32) []uint32 {
-	from := (x.page - 1) * x.perPage
-	if x.offset > 0 {
-		from = x.offset
-	}
-	from = min(from, len(order))
+	from := x.start(len(order))
 	return order[from:min(from+x.perPage, len(order))]
 }
 

@@ -138,7 +138,7 @@ func (s *Server) answer(c *call) (code int, contentType string, body []byte) {
 		}
 		c.parts = append(c.parts, decoded)
 	}
-	if c.r.Method == http.MethodGet && len(c.r.URL.RawQuery) > maxQuery {
+	if len(c.r.URL.RawQuery) > maxQuery {
 		return 400, "application/json", message("Query string exceeds max allowed length of 4000. Use the /multi_search end-point for larger payloads.")
 	}
 	code, out, err := s.route(c)
