@@ -25,11 +25,11 @@ func EncodeToken(token string) string {
 	if plain(token) && len(token) <= maxToken {
 		return token
 	}
-	code := appendToken(make([]byte, 0, 2*len(token)), token)
+	code, whole := appendToken(make([]byte, 0, 2*len(token)), token)
 	if len(code) <= maxToken {
 		return string(code)
 	}
-	return string(code[:maxPrefix]) + "zy" + hash40(token)
+	return string(code[:whole]) + "zy" + hash40(token)
 }
 
 // EncodeTokenPrefix gives the code that those of all tokens with the prefix
@@ -38,7 +38,7 @@ func EncodeTokenPrefix(prefix string) (string, bool) {
 	if plain(prefix) && len(prefix) <= maxPrefix {
 		return prefix, true
 	}
-	code := appendToken(make([]byte, 0, 2*len(prefix)), prefix)
+	code, _ := appendToken(make([]byte, 0, 2*len(prefix)), prefix)
 	return string(code), len(code) <= maxPrefix
 }
 
@@ -79,8 +79,13 @@ func plain(token string) bool {
 	return true
 }
 
-func appendToken(dst []byte, token string) []byte {
+// appendToken appends the code of a token and tells where its last character ends
+// that lies within maxPrefix.
+func appendToken(dst []byte, token string) (code []byte, whole int) {
 	for i := 0; i < len(token); {
+		if len(dst) <= maxPrefix {
+			whole = len(dst)
+		}
 		c := token[i]
 		r, n := utf8.DecodeRuneInString(token[i:])
 		switch {
@@ -100,7 +105,7 @@ func appendToken(dst []byte, token string) []byte {
 		}
 		i += n
 	}
-	return dst
+	return dst, whole
 }
 
 // decodeRune reads what is behind a z, and how many symbols it has; 0 when it
