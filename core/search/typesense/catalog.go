@@ -25,8 +25,10 @@ import (
 // catalogAge is how old what a process knows of the catalog may be.
 const catalogAge = time.Second
 
-// catalogVersions is how many versions of the catalog are kept.
-const catalogVersions = 5
+// catalogVersions is how many versions of the catalog are kept. The number of one
+// that is gone can be taken again, by a process that was stopped in the middle
+// of a change for so many others.
+const catalogVersions = 500
 
 // state is the catalog: which indices and aliases there are and what stands
 // for them on the server. It is written as a whole, each time as a new document

@@ -1,4 +1,61 @@
 package typesense
 
+import (
+	"context"
+	"encoding/json"
+)
+
 // ParseName takes the name of a field apart, for tests.
 func ParseName(name string) (prefix, path, tag string, ok bool) { return parseName(name) }
+
+// Rows gives what is in an index: the keys of its documents and the ids of its
+// nested rows.
+func (e *Engine) Rows(ctx context.Context, index string) (main, nested []string, err error) {
+	g, err := e.open(ctx, index)
+	if err != nil {
+		return nil, nil, err
+	}
+	read := func(collection, field string) (out []string) {
+		if err == nil {
+			err = e.client.export(ctx, collection, "", "id,"+field, func(row []byte) error {
+				var r map[string]string
+				if err := json.Unmarshal(row, &r); err != nil {
+					return err
+				}
+				out = append(out, r[field])
+				return nil
+			})
+		}
+		return out
+	}
+	main = read(g.main, fieldKey)
+	return main, read(g.rows, "id"), err
+}
+
+// AgeRetired makes everything look as if it had been replaced long ago.
+func (e *Engine) AgeRetired(ctx context.Context) {
+	err := e.catalog.change(ctx, func(s *state) error {
+		for main := range s.Retired {
+			s.Retired[main] = 1
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Purge drops everything under the prefix of the engine.
+func (e *Engine) Purge(ctx context.Context) error {
+	s, err := e.catalog.load(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range s.Indices {
+		e.dropGeneration(ctx, p.Main)
+	}
+	for main := range s.Retired {
+		e.dropGeneration(ctx, main)
+	}
+	return e.client.dropCollection(ctx, e.catalog.collection)
+}
