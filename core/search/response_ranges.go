@@ -180,6 +180,10 @@ func (e *Extended) appendBody(dst []byte) []byte {
 }
 
 func (e *Extended) appendPair(dst []byte, name string) []byte {
-	v, _ := e.Value(name) // what is no number becomes null
-	return appendFloat(append(append(append(dst, '"'), name...), `":`...), v)
+	v, ok := e.Value(name)
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	if !ok && e.Count > 0 { // of one value there is no sampling
+		return append(dst, `"NaN"`...)
+	}
+	return appendFloat(dst, v) // null if there are no values
 }

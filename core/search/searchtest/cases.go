@@ -271,7 +271,7 @@ var bodyCases = []bodyCase{
 func refused(t *testing.T, factory subject) {
 	b := newBench(t, factory)
 	b.index("one", caseSettings(), caseDocs...)
-	for _, c := range []struct{ object, path string }{
+	for _, c := range append([][2]string{
 		{`{"aggs":{"t":{"terms":{"field":"title"}}}}`, "aggs.t.terms"},
 		{`{"aggs":{"t":{"max":{"field":"tag"}}}}`, "aggs.t.max"},
 		{`{"sort":"title"}`, "sort"},
@@ -279,11 +279,11 @@ func refused(t *testing.T, factory subject) {
 		{`{"query":{"range":{"day":{"gte":"yesterday"}}}}`, "query.range"},
 		{`{"query":{"match":{"title":{"query":"x","analyzer":"nope"}}}}`, "query.match"},
 		{`{"aggs":{"t":{"terms":{"field":"tag","order":{"nope":"asc"}}}}}`, "aggs.t.terms.order"},
-	} {
-		_, err := b.search(target("one"), c.object)
+	}, aggRefusals...) {
+		_, err := b.search(target("one"), c[0])
 		p := problem.From(err)
-		if p.Kind != problem.Invalid || len(p.Fields) != 1 || p.Fields[0].Path != c.path {
-			t.Errorf("%s: %v", c.object, err)
+		if p.Kind != problem.Invalid || len(p.Fields) != 1 || p.Fields[0].Path != c[1] {
+			t.Errorf("%s: %v", c[0], err)
 		}
 	}
 }

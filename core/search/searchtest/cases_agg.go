@@ -1,8 +1,42 @@
 package searchtest
 
-// rangedCases are bodyCases of aggregations whose buckets do not come from
+import "slices"
+
+// rangedCases are the bodyCases of aggregations.
+var rangedCases = slices.Concat(spanCases, orderCases, chooseCases, absentCases, formatCases, intervalCases, sortedCases,
+	compositeCases, topHitsCases, treeCases)
+
+// aggRefusals are search objects whose aggregations are refused, and where.
+var aggRefusals = [][2]string{
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"nope":"asc"}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"s":"asc"}},"aggs":{"s":{"stats":{"field":"n"}}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"s.median":"asc"}},"aggs":{"s":{"stats":{"field":"n"}}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"u":"asc"}},"aggs":{"u":{"terms":{"field":"n"}}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"u>m":"asc"}},"aggs":{"u":{"terms":{"field":"n"},"aggs":{"m":{"max":{"field":"n"}}}}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"tag","order":{"p.51":"asc"}},"aggs":{"p":{"percentiles":{"field":"n","percents":[50]}}}}}}`, "aggs.t.terms.order"},
+	{`{"aggs":{"t":{"terms":{"field":"n","include":"1.*"}}}}`, "aggs.t.terms.include"},
+	{`{"aggs":{"t":{"terms":{"field":"n","exclude":"1.*"}}}}`, "aggs.t.terms.exclude"},
+	{`{"aggs":{"t":{"terms":{"field":"n","format":"no digits"}}}}`, "aggs.t.terms.format"},
+	{`{"aggs":{"m":{"max":{"field":"day","format":"bbbb"}}}}`, "aggs.m.max.format"},
+	{`{"aggs":{"m":{"max":{"field":"n","missing":"many"}}}}`, "aggs.m.max.missing"},
+	{`{"aggs":{"h":{"histogram":{"field":"n","interval":1,"order":{"nope":"asc"}}}}}`, "aggs.h.histogram.order"},
+	{`{"aggs":{"h":{"histogram":{"field":"n","interval":0.0001,"extended_bounds":{"min":0,"max":100}}}}}`, "aggs.h.histogram"},
+	{`{"aggs":{"h":{"histogram":{"field":"n","interval":1,"hard_bounds":{"min":0,"max":5},"extended_bounds":{"min":0,"max":9}}}}}`, "aggs.h.histogram.extended_bounds"},
+	{`{"aggs":{"h":{"histogram":{"field":"n","interval":1,"extended_bounds":{"min":9,"max":0}}}}}`, "aggs.h.histogram.extended_bounds"},
+	{`{"aggs":{"h":{"histogram":{"field":"tag","interval":1}}}}`, "aggs.h.histogram"},
+	{`{"aggs":{"h":{"date_histogram":{"field":"when","fixed_interval":"1ms"}}}}`, "aggs.h.date_histogram"},
+	{`{"aggs":{"h":{"date_histogram":{"field":"when","calendar_interval":"1d","extended_bounds":{"min":"soon"}}}}}`, "aggs.h.date_histogram.extended_bounds"},
+	{`{"aggs":{"t":{"terms":{"field":"tag"},"aggs":{"z":{"bucket_sort":{"sort":[{"nope":"asc"}]}}}}}}`, "aggs.t.aggs.z.bucket_sort.sort"},
+	{`{"aggs":{"c":{"composite":{"sources":[{"t":{"terms":{"field":"tag"}}}]},"aggs":{"z":{"bucket_sort":{"sort":["_key"]}}}}}}`, "aggs.c.aggs.z.bucket_sort.sort"},
+	{`{"aggs":{"c":{"composite":{"sources":[{"t":{"histogram":{"field":"n","interval":1}}}],"after":{"t":"x"}}}}}`, "aggs.c.composite.after.t"},
+	{`{"aggs":{"c":{"composite":{"sources":[{"t":{"terms":{"field":"title"}}}]}}}}`, "aggs.c.composite.sources"},
+	{`{"aggs":{"h":{"top_hits":{"sort":["title"]}}}}`, "aggs.h.top_hits.sort[0]"},
+	{`{"aggs":{"r":{"range":{"field":"n","ranges":[{"from":"x"}]}}}}`, "aggs.r.range.ranges"},
+}
+
+// spanCases are bodyCases of aggregations whose buckets do not come from
 // single values.
-var rangedCases = []bodyCase{
+var spanCases = []bodyCase{
 	{`{"size":0,"aggs":{"h":{"histogram":{"field":"n","interval":2}}}}`, "aggregations.h.buckets",
 		`[{"key":0,"doc_count":1},{"key":2,"doc_count":1},{"key":4,"doc_count":1},{"key":6,"doc_count":1}]`},
 	{`{"size":0,"aggs":{"h":{"histogram":{"field":"n","interval":3,"offset":1,"min_doc_count":1,"keyed":true}}}}`, "aggregations.h.buckets",
