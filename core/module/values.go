@@ -20,6 +20,9 @@ type EventTypes []event.Type
 // asked for.
 type Samples struct{ FS fs.FS }
 
+// Data is where modules keep what is stored on this machine.
+type Data struct{ Folder string }
+
 // Limits are limits of the server that modules apply to bodies they stream.
 type Limits struct {
 	MaxBody int64 // bytes of one document or JSON body

@@ -21,6 +21,9 @@ type Published struct {
 	// Revision is the id of the published revision; 0 when the document is not
 	// in the environment (any more).
 	Revision int64
+	// At is when it was published, in microseconds since 1970. Together with
+	// Revision it tells the states of a document apart.
+	At int64
 	// Raw is the JSON object as a search answers it in _source; nil when
 	// Revision is 0.
 	Raw []byte
@@ -35,6 +38,10 @@ type Documents interface {
 	// Scan gives every published document of every environment, in the order of
 	// their publication, for building an index from nothing.
 	Scan(ctx context.Context, fn func(Published) error) error
+	// Heads is Scan without Raw, content type by content type and in the order
+	// of the ouuids, to compare with what an index has. It is quick: less than a
+	// microsecond for each.
+	Heads(ctx context.Context, fn func(Published) error) error
 	// Sources loads the _source of revisions as published in an environment, in
 	// order; nil for one that is not there.
 	Sources(ctx context.Context, environment string, revisions []int64) ([][]byte, error)

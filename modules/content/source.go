@@ -26,6 +26,10 @@ var (
 		LEFT JOIN content_revision r ON r.id = p.revision_id WHERE p.type_id = ? AND p.ouuid = ?`)
 	selectPublished = db.SQL(`SELECT p.type_id, p.ouuid, p.environment_id, p.revision_id, p.published_at, r.raw FROM content_publication p
 		JOIN content_revision r ON r.id = p.revision_id ORDER BY p.revision_id`)
+	// On SQLite the table lies in this order.
+	selectHeads = db.Dual(`SELECT type_id, ouuid, environment_id, revision_id, published_at FROM content_publication WHERE revision_id IS NOT NULL`,
+		`SELECT type_id, ouuid, environment_id, revision_id, published_at FROM content_publication WHERE revision_id IS NOT NULL
+		ORDER BY type_id, ouuid COLLATE "C"`)
 	selectSource = db.SQL(`SELECT r.raw, p.published_at FROM content_revision r JOIN content_publication p
 		ON p.type_id = r.type_id AND p.ouuid = r.ouuid AND p.environment_id = ? WHERE r.id = ?`)
 	selectSources = db.SQL(`SELECT r.id, r.raw, p.published_at FROM content_revision r JOIN content_publication p
@@ -76,7 +80,7 @@ func (s *source) States(ctx context.Context, keys []port.Key, fn func(port.Publi
 			}
 			p := port.Published{Key: known[i], Environment: env.name}
 			if rev != nil {
-				p.Revision, p.Raw = *rev, indexed(raw, at)
+				p.Revision, p.At, p.Raw = *rev, at, indexed(raw, at)
 			}
 			if err := fn(p); err != nil {
 				return err
@@ -108,7 +112,36 @@ func (s *source) Scan(ctx context.Context, fn func(port.Published) error) error 
 		if ct == nil || env == nil {
 			continue
 		}
-		p.Key.Type, p.Environment, p.Raw = ct.Name, env.name, indexed(raw, at)
+		p.Key.Type, p.Environment, p.At, p.Raw = ct.Name, env.name, at, indexed(raw, at)
+		if err := fn(p); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Heads implements port.Documents.
+func (s *source) Heads(ctx context.Context, fn func(port.Published) error) error {
+	cat, err := s.types.get(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := s.store.db.Query(ctx, selectHeads)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var typeID, envID int64
+		var p port.Published
+		if err := rows.Scan(&typeID, &p.Key.OUUID, &envID, &p.Revision, &p.At); err != nil {
+			return err
+		}
+		ct, env := cat.typesByID[typeID], cat.envsByID[envID]
+		if ct == nil || env == nil {
+			continue
+		}
+		p.Key.Type, p.Environment = ct.Name, env.name
 		if err := fn(p); err != nil {
 			return err
 		}

@@ -46,6 +46,9 @@ func (ix *Indexer) buildLoop(ctx context.Context) {
 // build fills the places that wait for it, all in one pass over the store.
 func (ix *Indexer) build(ctx context.Context) error {
 	begin := time.Now()
+	if err := ix.catchUp(ctx); err != nil {
+		return err
+	}
 	work, err := ix.beginBuild(ctx)
 	n := int64(0)
 	if len(work) > 0 && err == nil {
@@ -58,6 +61,7 @@ func (ix *Indexer) build(ctx context.Context) error {
 		return err
 	}
 	if len(work) > 0 {
+		ix.save(ctx, work)
 		ix.scrolls.sweep()
 		debug.FreeOSMemory() // what the building left behind would stay for minutes
 		ix.log.InfoContext(ctx, "search indexes built", "indexes", len(work), "documents", n, "ms", time.Since(begin).Milliseconds())

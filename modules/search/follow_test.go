@@ -99,8 +99,8 @@ func TestRestart(t *testing.T) {
 			t.Errorf("found after the start: %s", got)
 		}
 		after.has("aggregations", before.raw("aggregations"))
-		if stats := s.index.Stats(); stats.Builds != 1 || stats.Refused != 0 {
-			t.Errorf("a start builds once: %+v", stats)
+		if stats := s.index.Stats(); stats.Builds != 0 || stats.Scanned != 0 || stats.Refused != 0 {
+			t.Errorf("a start finds the indexes that were saved: %+v", stats)
 		}
 	})
 }

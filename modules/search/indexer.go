@@ -43,6 +43,7 @@ type engine interface {
 // port.Refresher.
 type Indexer struct {
 	engine engine
+	keeper keeper // the engine, if it keeps its indexes from one start to the next; else nil
 	docs   port.Documents
 	types  port.ContentTypes
 	names  port.Indexes
@@ -106,12 +107,15 @@ func (ix *Indexer) start(ctx context.Context) {
 	ix.queue.signal()
 }
 
-// stop ends what start began. The index is in memory, so nothing is to save.
+// stop ends what start began, and saves the indexes.
 func (ix *Indexer) stop() {
 	ix.started.Store(false)
 	if ix.cancel != nil {
 		ix.cancel()
 		ix.running.Wait()
+		if ix.keeper != nil {
+			ix.keeper.Close()
+		}
 	}
 }
 
@@ -220,7 +224,7 @@ func (ix *Indexer) apply(ctx context.Context, keys []port.Key) error {
 func operation(k port.Key, p port.Published) search.Op {
 	op := search.Op{Key: search.Key(k)}
 	if p.Revision != 0 && p.Raw != nil {
-		op.Doc = &search.Doc{Key: op.Key, Ref: p.Revision, Raw: p.Raw}
+		op.Doc = &search.Doc{Key: op.Key, Ref: p.Revision, Stamp: p.At, Raw: p.Raw}
 	}
 	return op
 }

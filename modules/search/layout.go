@@ -17,6 +17,9 @@ type place struct {
 	env    port.Environment
 	index  string // the one that answers searches
 	filled bool   // it holds every document
+	// restored tells that it holds what it held when its file was written, and
+	// was not compared with the store yet.
+	restored bool
 	// pending asks for the index to be filled, or built anew.
 	pending bool
 	// next is the index that is being built to replace index; empty otherwise.
@@ -116,14 +119,17 @@ func (ix *Indexer) arrange(ctx context.Context, environments []port.Environment)
 		p := ix.places[env.Name]
 		switch {
 		case p == nil:
-			if err := ix.engine.Create(ctx, env.Index, ix.settings); err != nil {
+			restored, err := ix.create(ctx, env.Index)
+			if err != nil {
 				if problem.Is(err, problem.Conflict) { // it will not get better, and must not hold up the others
 					ix.log.ErrorContext(ctx, "an environment cannot be searched: its index has the name of another one", "environment", env.Name, "index", env.Index)
 					continue
 				}
 				return fmt.Errorf("create index %s: %w", env.Index, err)
 			}
-			ix.places[env.Name] = &place{env: env, index: env.Index, pending: true}
+			p = &place{env: env, index: env.Index, restored: restored}
+			p.pending = !restored || env.Reindex || p.wanted() != p.index
+			ix.places[env.Name] = p
 		case p.env != env:
 			p.pending = p.pending || env.Reindex && !p.env.Reindex
 			p.env = env

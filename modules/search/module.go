@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"sync"
 
 	"go.uber.org/fx"
@@ -51,9 +52,10 @@ func wiring() fx.Option {
 
 // newEmbedded makes the engine that lives in this process. It finds sources in
 // the content store.
-func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, names port.Indexes, cfg *Config, log *slog.Logger) *Indexer {
+func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, names port.Indexes, data module.Data, cfg *Config, log *slog.Logger) *Indexer {
 	ix := newIndexer(docs, types, names, cfg, log)
-	ix.engine = embedded.New(ix.sources)
+	e := embedded.Open(ix.sources, embedded.Options{Dir: filepath.Join(data.Folder, "search"), Log: log})
+	ix.engine, ix.keeper = e, e
 	ix.away = &requests{store: store{d}, log: log}
 	if d.Dialect() == db.Postgres { // see others
 		ix.heard = bus.Known()
@@ -93,6 +95,7 @@ func (r *runner) start(ctx context.Context) error {
 		}
 		r.release = release
 	}
+	r.index.clean(ctx)
 	r.index.start(ctx)
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	r.end = end

@@ -23,14 +23,20 @@ type Options struct {
 }
 
 // Open makes an engine that keeps its indexes in files. None is loaded: that
-// is for Restore. What a crash left behind of a file is deleted.
-func Open(load search.Loader, o Options) (*Engine, error) {
+// is for Restore.
+func Open(load search.Loader, o Options) *Engine {
 	e := New(load)
 	e.policy.dir = o.Dir
 	if o.Log != nil {
 		e.policy.log = o.Log
 	}
-	return e, e.policy.sweep(func(path string) bool { return !strings.HasSuffix(path, tempSuffix) })
+	return e
+}
+
+// Clean deletes what a crash left behind of files that were being written. It
+// is to be called before anything else, by the one who has the folder now.
+func (e *Engine) Clean() error {
+	return e.policy.sweep(func(path string) bool { return !strings.HasSuffix(path, tempSuffix) })
 }
 
 // Restore is Create for an index that was kept: it has what it had when its

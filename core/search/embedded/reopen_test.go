@@ -30,11 +30,7 @@ func newReopened(t *testing.T, load search.Loader) *reopened {
 }
 
 func (r *reopened) open() *embedded.Engine {
-	e, err := embedded.Open(r.load, embedded.Options{Dir: r.dir})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return e
+	return embedded.Open(r.load, embedded.Options{Dir: r.dir})
 }
 
 // again opens the files anew. An index of which some documents are indexed in
