@@ -112,11 +112,26 @@ type ContentTypes interface {
 	Analysis(ctx context.Context) (analyzers, filters map[string][]byte, err error)
 }
 
+// NoServer is the code of a problem: no running server has answered a command.
+const NoServer = "no_server"
+
 // Refresher makes what was written before the call searchable. A module that
 // answers refresh=true asks for it optionally.
 type Refresher interface {
-	// Refresh returns once the documents are searchable, or ctx ends.
+	// Refresh returns once the documents are searchable, or ctx ends. In a
+	// process that does not hold the index, such as a command, it waits for the
+	// one that does; its error has the code NoServer when there is none, and
+	// then the next one finds the documents when it starts.
 	Refresh(ctx context.Context, keys []Key) error
+}
+
+// Finder finds documents by a query. What a module does with many documents may
+// be restricted by one.
+type Finder interface {
+	// Find hands out the documents of an environment that match a query of
+	// Elasticsearch, such as {"term":{"category":"a"}}, or a whole search body
+	// with a member query. Invalid for one that cannot be understood.
+	Find(ctx context.Context, environment string, query []byte, fn func(Key)) error
 }
 
 // Entity is a kind of configuration served under /api/admin/{entity}, in the

@@ -120,5 +120,9 @@ func (s *Service) alias(ctx context.Context, name string) (*entity, error) {
 			return x, err
 		}
 	}
-	return nil, problem.New(problem.NotFound, "there is no managed alias %q", name)
+	return nil, unknownAlias(name)
+}
+
+func unknownAlias(name string) error {
+	return problem.New(problem.NotFound, "there is no managed alias %q", name).WithCode("unknown_alias")
 }

@@ -26,13 +26,15 @@ func Spec() module.Spec {
 		Config:     func() any { return defaults() },
 		Migrations: module.Sub(migrations, "migrations"),
 		Events:     eventTypes(),
+		Commands:   commands(),
 		Wiring:     wiring,
 	}
 }
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newCatalogs, newSource, newIndexes, newService, newBootstrap, fx.Private),
+		fx.Provide(newCatalogs, newSource, newIndexes, newBootstrap, fx.Private),
+		fx.Provide(newService), // commands run with it
 		module.Offer[port.Documents](func(s *source) *source { return s }),
 		module.Offer[port.ContentTypes](func(s *source) *source { return s }),
 		module.Offer[port.Indexes](func(x *indexes) *indexes { return x }),
@@ -70,10 +72,11 @@ type serviceNeeds struct {
 	Bus     *event.Bus
 	Log     *slog.Logger
 	Refresh port.Refresher `optional:"true"`
+	Find    port.Finder    `optional:"true"`
 }
 
 func newService(n serviceNeeds) *Service {
-	return &Service{cfg: n.Config, store: store{n.DB}, types: n.Types, bus: n.Bus, turns: newTurns(), refresh: n.Refresh, log: n.Log, now: time.Now}
+	return &Service{cfg: n.Config, store: store{n.DB}, types: n.Types, bus: n.Bus, turns: newTurns(), refresh: n.Refresh, find: n.Find, log: n.Log, now: time.Now}
 }
 
 func entities(s *Service) []port.Entity {

@@ -38,6 +38,7 @@ type Service struct {
 	bus     *event.Bus
 	turns   *turns
 	refresh port.Refresher // nil when nothing indexes in this process
+	find    port.Finder    // nil when nothing searches in this process
 	log     *slog.Logger
 	now     func() time.Time
 }

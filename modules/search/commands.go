@@ -121,6 +121,10 @@ func (s *Service) known(ctx context.Context, name string) error {
 			return nil
 		}
 	}
+	return unknownEnvironment(name)
+}
+
+func unknownEnvironment(name string) error {
 	return problem.New(problem.NotFound, "there is no environment %q", name).WithCode("unknown_environment")
 }
 

@@ -241,9 +241,10 @@ const (
 
 // question is the argument of what can be asked for.
 type question struct {
-	Environment string     `json:"environment,omitempty"`
-	Repair      bool       `json:"repair,omitempty"`
-	Keys        []port.Key `json:"keys,omitempty"`
+	Environment string          `json:"environment,omitempty"`
+	Repair      bool            `json:"repair,omitempty"`
+	Keys        []port.Key      `json:"keys,omitempty"`
+	Query       json.RawMessage `json:"query,omitempty"`
 }
 
 // perform implements performer.
@@ -264,6 +265,8 @@ func (s *Service) perform(ctx context.Context, what string, argument json.RawMes
 		return s.Orphans(ctx)
 	case askCheck:
 		return s.CheckAliases(ctx, q.Repair)
+	case askFind:
+		return s.keys(ctx, q.Environment, q.Query)
 	case askChanged:
 		s.index.queue.mark(q.Keys...)
 		return nil, s.index.Refresh(ctx, q.Keys)

@@ -30,6 +30,10 @@ func (ix *Indexer) Rebuild(ctx context.Context) error {
 	return ix.RefreshAll(ctx)
 }
 
+// Damage takes an index away from the engine, as somebody with access to a
+// search server can.
+func (ix *Indexer) Damage(ctx context.Context, index string) error { return ix.engine.Drop(ctx, index) }
+
 // Queue is the queue of the indexer, for tests of its own.
 type Queue struct{ *queue }
 

@@ -40,6 +40,7 @@ func wiring() fx.Option {
 		fx.Provide(newEmbedded, newRunner, fx.Private),
 		fx.Provide(newService), // commands run with it
 		module.Offer[port.Refresher](func(ix *Indexer) *Indexer { return ix }),
+		module.Offer[port.Finder](func(s *Service) *Service { return s }),
 		module.Operations(operations),
 		module.Live(subscription),
 		module.Subscribe(others),

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
@@ -32,7 +34,8 @@ type requests struct {
 }
 
 // errNobody tells that no server has taken a request.
-var errNobody = errors.New("no running server has taken the request within " + patience.String() + ": start one with `quoin serve` on the same data and run the command again")
+var errNobody = problem.New(problem.Unavailable, "no running server has taken the request within %s: start one with `quoin serve` on the same data and run the command again", patience).
+	WithCode(port.NoServer)
 
 // ask gives the answer of the process that holds the index, as JSON. It tells
 // progress lines as they change.
@@ -62,7 +65,7 @@ func (q *requests) ask(ctx context.Context, what string, argument any, progress 
 			return r.Answer, nil
 		case r.BeatAt == 0 && time.Since(begin) > patience:
 			if n, err := q.store.exec(ctx, withdrawn, id); err != nil || n > 0 {
-				return nil, errors.Join(err, errNobody)
+				return nil, cmp.Or(err, error(errNobody))
 			}
 		case r.BeatAt > 0 && time.Since(time.UnixMicro(r.BeatAt)) > 2*silence:
 			return nil, errors.New("the server that worked on it has stopped: start it and run the command again")

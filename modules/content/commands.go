@@ -1,0 +1,206 @@
+package content
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// commands are the module's commands; those of managed aliases are in
+// commands_alias.go.
+func commands() []module.Command {
+	one := [2]int{1, 1}
+	many := []module.Flag{
+		{Name: "force", Default: false, Doc: "do it; without it the command only says what it would do, and fails"},
+		{Name: "dry-run", Default: false, Doc: "only say what would be done"},
+		{Name: "search-query", Default: "", Doc: "only documents that match this query (JSON, as in a search)"},
+		{Name: "user", Default: "", Doc: "the name that the documents are published under"},
+		{Name: "scroll-size", Default: 0, Doc: "taken from elasticms's command lines; has no effect"},
+		{Name: "scroll-timeout", Default: "", Doc: "taken from elasticms's command lines; has no effect"},
+	}
+	return append([]module.Command{
+		module.Cmd(module.Command{
+			Use: "environment create NAME", Short: "Create an environment", Args: one, Aliases: []string{"ems:environment:create"},
+			Flags: []module.Flag{
+				{Name: "label", Default: "", Doc: "what people read; the name when empty"},
+				{Name: "strict", Default: false, Doc: "fail when there is one of the name"},
+				{Name: "update-referrers", Default: false, Doc: "taken from elasticms's command lines; has no effect"},
+			},
+		}, runCreate),
+		module.Cmd(module.Command{
+			Use: "environment list", Short: "List the environments with their indexes", Aliases: []string{"ems:environment:list"},
+			Flags: []module.Flag{{Name: "all", Default: false, Doc: "also those that are not managed here"}},
+		}, runList),
+		module.Cmd(module.Command{
+			Use: "environment align SOURCE TARGET", Short: "Publish in one environment what is in another", Args: [2]int{2, 2},
+			Aliases: []string{"emsco:environment:align"},
+			Long:    "Publishes every document of SOURCE in TARGET, in the revision that SOURCE has. Documents that are only in TARGET stay, and so do those whose default environment TARGET is.",
+			Flags:   append([]module.Flag{{Name: "snapshot", Default: false, Doc: "make TARGET a snapshot afterwards, which nobody can publish to"}}, many...),
+		}, runAlign),
+		module.Cmd(module.Command{
+			Use: "environment unpublish NAME", Short: "Take documents out of an environment", Args: one, Aliases: []string{"emsco:environment:unpublish"},
+			Long:  "Takes documents out of an environment, but for those whose default environment it is.",
+			Flags: many,
+		}, runUnpublish),
+	}, aliasCommands()...)
+}
+
+// operator is who runs a command: whoever the context says, else somebody with
+// access to the database; user names another one.
+func operator(ctx context.Context, user string) context.Context {
+	switch {
+	case user != "":
+		return auth.With(ctx, auth.System(user))
+	case auth.From(ctx) != nil:
+		return ctx
+	}
+	return auth.With(ctx, auth.System("command line"))
+}
+
+// advise says an error as people read it, with what to do next.
+func advise(err error) error {
+	var p *problem.Problem
+	switch {
+	case !errors.As(err, &p):
+		return err
+	case p.Code == "unknown_environment":
+		return fmt.Errorf("%s: `quoin environment list` shows those there are", p.Detail)
+	case p.Code == "unknown_alias":
+		return fmt.Errorf("%s: `quoin managed-alias list` shows those there are", p.Detail)
+	case len(p.Fields) > 0 && p.Cause == nil:
+		return fmt.Errorf("%s: %s", p.Fields[0].Path, p.Fields[0].Message)
+	}
+	return errors.New(p.Detail)
+}
+
+func runCreate(ctx context.Context, s *Service, call *module.Call) error {
+	name := call.Args[0]
+	err := s.CreateEnvironment(operator(ctx, ""), name, call.String("label"))
+	said := "Created the environment %s."
+	if problem.Is(err, problem.Conflict) && !call.Bool("strict") {
+		said, err = "There is an environment %s already.", nil
+	}
+	if err != nil {
+		return advise(err)
+	}
+	if !call.JSON {
+		_, err = fmt.Fprintf(call.Out, said+"\n", name)
+		return err
+	}
+	all, err := s.Environments(ctx)
+	if i := slices.IndexFunc(all, func(e EnvironmentInfo) bool { return e.Name == name }); err == nil && i >= 0 {
+		err = call.Table(all[i], nil, nil)
+	}
+	return err
+}
+
+func runList(ctx context.Context, s *Service, call *module.Call) error {
+	all, err := s.Environments(ctx)
+	if err != nil {
+		return err
+	}
+	if !call.Bool("all") {
+		all = slices.DeleteFunc(all, func(e EnvironmentInfo) bool { return !e.Managed })
+	}
+	rows := [][]string{}
+	for _, e := range all {
+		rows = append(rows, []string{e.Name, e.Alias, e.Index, fmt.Sprint(e.Documents), yes(e.Managed), yes(e.Snapshot), e.State, strings.Join(e.Aliases, " ")})
+	}
+	return call.Table(all, []string{"name", "alias", "index", "documents", "managed", "snapshot", "state", "managed aliases"}, rows)
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// selection reads the flags of a command that treats many documents.
+func selection(call *module.Call) (Selection, error) {
+	sel := Selection{DryRun: call.Bool("dry-run") || !call.Bool("force")}
+	if q := call.String("search-query"); q != "" {
+		if sel.Query = []byte(q); !json.Valid(sel.Query) {
+			return sel, errors.New("--search-query is not JSON: give a query such as '{\"term\":{\"_contenttype\":\"page\"}}'")
+		}
+	}
+	return sel, nil
+}
+
+func runAlign(ctx context.Context, s *Service, call *module.Call) error {
+	ctx = operator(ctx, call.String("user"))
+	sel, err := selection(call)
+	if err != nil {
+		return err
+	}
+	source, target := call.Args[0], call.Args[1]
+	m, err := s.Align(ctx, source, target, sel, sometimes(call))
+	if err != nil {
+		return advise(err)
+	}
+	if err := report(call, m, "published in "+target); err != nil || !call.Bool("snapshot") || sel.DryRun {
+		return err
+	}
+	return advise(s.Freeze(ctx, target))
+}
+
+func runUnpublish(ctx context.Context, s *Service, call *module.Call) error {
+	ctx = operator(ctx, call.String("user"))
+	sel, err := selection(call)
+	if err != nil {
+		return err
+	}
+	m, err := s.UnpublishAll(ctx, call.Args[0], sel, sometimes(call))
+	if err != nil {
+		return advise(err)
+	}
+	return report(call, m, "taken out of "+call.Args[0])
+}
+
+// sometimes tells the progress, every second at most.
+func sometimes(call *module.Call) func(Moved) {
+	last := time.Now()
+	return func(m Moved) {
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			call.Tell("%d documents so far", m.Changed+m.Failed)
+		}
+	}
+}
+
+// report tells the outcome; it fails where something has failed or was not
+// done for want of --force.
+func report(call *module.Call, m *Moved, done string) error {
+	pretended := !call.Bool("force") || call.Bool("dry-run")
+	if pretended {
+		done = "would be " + done
+	}
+	if call.JSON {
+		if err := call.Table(m, nil, nil); err != nil {
+			return err
+		}
+	} else {
+		_, _ = fmt.Fprintf(call.Out, "%d documents %s.\n", m.Changed, done)
+		if m.Default > 0 {
+			_, _ = fmt.Fprintf(call.Out, "%d documents were left alone: it is their default environment.\n", m.Default)
+		}
+		for _, f := range m.Failures {
+			_, _ = fmt.Fprintf(call.Out, "failed: %s\n", f)
+		}
+	}
+	switch {
+	case m.Failed > 0:
+		return fmt.Errorf("%d documents failed", m.Failed)
+	case pretended && !call.Bool("dry-run"):
+		return errors.New("nothing was changed: add --force to do it")
+	}
+	return nil
+}
