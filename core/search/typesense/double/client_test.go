@@ -3,12 +3,14 @@ package double_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/search/typesense/double"
 )
@@ -116,13 +118,12 @@ func send(t testing.TB, method, url, body string) (int, string) {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-TYPESENSE-API-KEY", "k")
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer answer.Body.Close()
 	got, err := io.ReadAll(answer.Body)
-	if err != nil {
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		return 0, string(got)
 	}
 	return answer.StatusCode, string(got)

@@ -25,6 +25,7 @@ type collection struct {
 	schema   []schemaField // patterns included, in the order the server lists
 	patterns map[string]*regexp.Regexp
 	fields   map[string]*field
+	links    []*field // those that refer to another collection
 	docs     map[uint32]*document
 	ids      map[string]uint32
 	all      *roaring.Bitmap
@@ -50,6 +51,9 @@ func (c *collection) addField(f schemaField) {
 		return
 	}
 	c.fields[f.Name] = newField(f)
+	if f.Reference != "" {
+		c.links = append(c.links, c.fields[f.Name])
+	}
 }
 
 // expand makes concrete fields of the keys that match a pattern, in the order

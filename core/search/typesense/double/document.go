@@ -3,6 +3,7 @@ package double
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -18,7 +19,7 @@ func readBody(line []byte) (map[string]json.RawMessage, *failure) {
 	dec.UseNumber()
 	var whole json.RawMessage
 	switch err := dec.Decode(&whole); {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fail(400, fmt.Sprintf("Bad JSON: [json.exception.parse_error.101] parse error at line 1, column %d: "+
 			"syntax error while parsing object - unexpected end of input; expected '}'", len(line)+1))
 	case err != nil:
@@ -153,7 +154,7 @@ func (s *Server) checkReference(f schemaField, v value) *failure {
 func (s *Server) read(f schemaField, id string, raw json.RawMessage) (value, *failure) {
 	var v value
 	if f.scalar() == "geopoint" {
-		return readPoints(f, raw)
+		return s.readPoints(f, raw)
 	}
 	var elements []json.RawMessage
 	switch {
@@ -188,7 +189,7 @@ func (s *Server) readOne(f schemaField, id string, raw json.RawMessage, v *value
 	switch literal := string(raw); f.scalar() {
 	case "string":
 		var t string
-		if raw[0] != '"' || json.Unmarshal(raw, &t) != nil {
+		if raw[0] != '"' || !reads(raw, &t) {
 			return false, nil
 		}
 		one := text{raw: t}
@@ -197,23 +198,23 @@ func (s *Server) readOne(f schemaField, id string, raw json.RawMessage, v *value
 		}
 		v.texts = append(v.texts, one)
 	case "int32", "int64":
-		n, err := strconv.ParseInt(literal, 10, 64)
-		if err != nil {
-			if _, err := strconv.ParseUint(literal, 10, 64); err == nil {
-				return false, s.fatal("document %q: %s of field %s is outside int64", id, literal, f.Name)
-			}
-			return false, nil
+		n, integer, inside := inInt64(literal)
+		if !inside && reads(raw, new(uint64)) {
+			return false, s.fatal("document %q: %s of field %s is outside int64", id, literal, f.Name)
+		}
+		if !integer || !inside {
+			return false, nil // beyond 64 bits the server takes it for a double
 		}
 		if n != int64(int32(n)) && f.scalar() == "int32" {
 			s.violate("document %q: %s of field %s is outside int32 and would be indexed as another number", id, literal, f.Name)
 		}
 		v.ints = append(v.ints, n)
 	case "float":
-		n, err := strconv.ParseFloat(literal, 64)
-		if err != nil {
+		var n *float64
+		if !reads(raw, &n) || n == nil {
 			return false, nil
 		}
-		v.floats = append(v.floats, n)
+		v.floats = append(v.floats, *n)
 	case "bool":
 		if literal != "true" && literal != "false" {
 			return false, nil
@@ -223,9 +224,12 @@ func (s *Server) readOne(f schemaField, id string, raw json.RawMessage, v *value
 	return true, nil
 }
 
+// reads tells whether JSON can be read into a variable, and does it.
+func reads(raw json.RawMessage, to any) bool { return json.Unmarshal(raw, to) == nil }
+
 // readPoints reads one point or, for geopoint[], a list of points. The server
 // takes any two numbers; the double reports those off the globe.
-func readPoints(f schemaField, raw json.RawMessage) (value, *failure) {
+func (s *Server) readPoints(f schemaField, raw json.RawMessage) (value, *failure) {
 	var list [][]float64
 	if f.array() {
 		if json.Unmarshal(raw, &list) != nil {
@@ -242,6 +246,9 @@ func readPoints(f schemaField, raw json.RawMessage) (value, *failure) {
 	for _, p := range list {
 		if len(p) != 2 {
 			return v, fail(400, "Field `"+f.Name+"` must be a 2 element array: [lat, lng].")
+		}
+		if p[0] < -90 || p[0] > 90 || p[1] < -180 || p[1] > 180 {
+			s.violate("field %s: (%v, %v) is not on the globe", f.Name, p[0], p[1])
 		}
 		v.points = append(v.points, point{p[0], p[1]})
 	}

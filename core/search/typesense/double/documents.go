@@ -31,6 +31,9 @@ func (s *Server) routeDocuments(c *call) (int, any, *failure) {
 		return s.export(col, c.query)
 	case "GET search":
 		p := c.query
+		if _, ok := p["q"]; !ok {
+			return 0, nil, fail(400, "No search fields specified for the query.")
+		}
 		p["collection"] = col.name
 		out, err := s.run(p)
 		return 200, out, err

@@ -63,16 +63,15 @@ func (x *search) parseFacet(one string) (facetAsked, *failure) {
 	return a, x.s.unsupported("facet option %s", one)
 }
 
-// facetValues gives the values of a document as facets show them, each once.
-// Long ones are cut, so two may become one.
-func (f *field) facetValues(doc uint32) []string {
+// facetValues gives values as facets show them, each once. Long ones are cut,
+// so two may become one.
+func (f *field) facetValues(v value) []string {
 	var out []string
 	once := func(v string) {
 		if !slices.Contains(out, v) {
 			out = append(out, v)
 		}
 	}
-	v := f.values[doc]
 	for _, t := range v.texts {
 		if len(t.tokens) > 0 {
 			once(cut(t.raw, facetBytes))
@@ -105,7 +104,7 @@ func (x *search) tallies(f *field) map[string]*tally {
 	out := map[string]*tally{}
 	for it := x.found.Iterator(); it.HasNext(); {
 		doc := it.Next()
-		for i, v := range f.facetValues(doc) {
+		for i, v := range f.values[doc].facets {
 			t := out[v]
 			if t == nil {
 				t = &tally{value: v}
@@ -113,11 +112,11 @@ func (x *search) tallies(f *field) map[string]*tally {
 			}
 			t.newest, t.place = doc, i
 			if groups != nil { // groups are counted then, not documents
-				if key := v + "\x00" + groups(doc); seen[key] {
+				key := v + "\x00" + groups(doc)
+				if seen[key] {
 					continue
-				} else {
-					seen[key] = true
 				}
+				seen[key] = true
 			}
 			t.count++
 		}

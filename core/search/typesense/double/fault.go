@@ -8,7 +8,7 @@ import (
 )
 
 // Fault spoils requests. All that is set applies to one request, in this
-// order: Hold, Delay, Status, RejectLine, CutAfter.
+// order: Arrived, Hold, Delay, Drop, Status, RejectLine, Cut.
 type Fault struct {
 	// Method and Path choose the requests; empty is any, Path is a part of it.
 	Method, Path string
@@ -20,6 +20,8 @@ type Fault struct {
 	Hold <-chan struct{}
 	// Delay keeps the request for that long or until the client goes.
 	Delay time.Duration
+	// Drop closes the connection before anything is done.
+	Drop bool
 	// Status is answered in place of the real answer, nothing is done.
 	Status int
 	// RejectLine gives the error of an import line, "" to take the line.
@@ -86,8 +88,15 @@ func (f *Fault) before(w http.ResponseWriter, r *http.Request) bool {
 			return false
 		}
 	}
+	if f.Drop {
+		panic(http.ErrAbortHandler)
+	}
 	if f.Status != 0 {
-		(&Fault{}).write(w, f.Status, "application/json", message("Not Ready or Lagging"))
+		body := message("Not Ready or Lagging")
+		if r.URL.Path == "/health" {
+			body = encode(map[string]any{"ok": false})
+		}
+		(&Fault{}).write(w, f.Status, "application/json", body)
 		return false
 	}
 	return true

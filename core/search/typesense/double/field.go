@@ -18,6 +18,7 @@ type point struct{ lat, lng float64 }
 // value is what one document has in one field; one of the lists is used.
 type value struct {
 	texts  []text
+	facets []string // as facets show them, each once; for facet fields
 	ints   []int64
 	floats []float64
 	points []point
@@ -47,6 +48,40 @@ func newField(s schemaField) *field {
 	}
 }
 
+// gather collects documents of many small sets.
+type gather struct {
+	bits []uint64
+	big  *roaring.Bitmap
+}
+
+func (g *gather) add(doc uint32) {
+	word := int(doc / 64)
+	if word >= len(g.bits) {
+		g.bits = append(g.bits, make([]uint64, word+1-len(g.bits))...)
+	}
+	g.bits[word] |= 1 << (doc % 64)
+}
+
+func (g *gather) union(b *roaring.Bitmap) {
+	switch {
+	case b == nil:
+	case b.GetCardinality() < 64:
+		b.Iterate(func(doc uint32) bool { g.add(doc); return true })
+	case g.big == nil:
+		g.big = b.Clone()
+	default:
+		g.big.Or(b)
+	}
+}
+
+func (g *gather) set() *roaring.Bitmap {
+	out := roaring.FromDense(g.bits, true)
+	if g.big != nil {
+		out.Or(g.big)
+	}
+	return out
+}
+
 func add[K comparable](m map[K]*roaring.Bitmap, k K, doc uint32) bool {
 	b := m[k]
 	if b == nil {
@@ -71,6 +106,9 @@ func remove[K comparable](m map[K]*roaring.Bitmap, k K, doc uint32) bool {
 }
 
 func (f *field) put(doc uint32, v value) {
+	if f.Facet {
+		v.facets = f.facetValues(v)
+	}
 	f.values[doc] = v
 	for _, t := range v.texts {
 		add(f.exact, normal(t.tokens), doc)

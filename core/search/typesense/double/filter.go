@@ -170,8 +170,8 @@ func (f *filtering) across(other *collection, rows *roaring.Bitmap) (*roaring.Bi
 
 // link is the field of from that refers to documents of to.
 func (s *Server) link(from, to *collection) *field {
-	for _, f := range from.fields {
-		if name, _, ok := strings.Cut(f.Reference, "."); ok && s.resolve(name) == to {
+	for _, f := range from.links {
+		if name, _, _ := strings.Cut(f.Reference, "."); s.resolve(name) == to {
 			return f
 		}
 	}

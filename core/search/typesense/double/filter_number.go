@@ -16,17 +16,15 @@ type intSpan struct {
 
 func (f *filtering) bools(fd *field, rest string) (*roaring.Bitmap, *failure) {
 	not, _, values, _ := operators(rest)
-	out := roaring.New()
+	var out gather
 	for _, v := range values {
 		n, ok := map[string]int64{"true": 1, "false": 0}[v]
 		if !ok {
 			return nil, fail(400, "Value of filter field `"+fd.Name+"` must be `true` or `false`.")
 		}
-		if b := fd.ints[n]; b != nil {
-			out.Or(b)
-		}
+		out.union(fd.ints[n])
 	}
-	return f.negate(out, not), nil
+	return f.negate(out.set(), not), nil
 }
 
 // numbers evaluates a condition on integers or floats. A lone `!` without an
@@ -36,13 +34,13 @@ func (f *filtering) numbers(fd *field, rest string) (*roaring.Bitmap, *failure) 
 	if not && !equal {
 		return nil, badComparator(fd)
 	}
-	out := roaring.New()
+	var out gather
 	for _, v := range values {
-		if err := f.number(fd, unquote(v), list, out); err != nil {
+		if err := f.number(fd, unquote(v), list, &out); err != nil {
 			return nil, err
 		}
 	}
-	return f.negate(out, not), nil
+	return f.negate(out.set(), not), nil
 }
 
 func badComparator(fd *field) *failure {
@@ -59,7 +57,7 @@ func comparison(v string) (sign, number string) {
 	return "=", v
 }
 
-func (f *filtering) number(fd *field, v string, list bool, out *roaring.Bitmap) *failure {
+func (f *filtering) number(fd *field, v string, list bool, out *gather) *failure {
 	if lo, hi, ok := strings.Cut(v, ".."); ok && list {
 		if lo == "" || hi == "" {
 			f.s.violate("field %s: the open range [%s] selects nothing", fd.Name, v)
@@ -124,24 +122,22 @@ func (f *filtering) integer(fd *field, literal string) (int64, *failure) {
 	return 0, badComparator(fd)
 }
 
-func (f *field) intsIn(s intSpan, out *roaring.Bitmap) {
+func (f *field) intsIn(s intSpan, out *gather) {
 	if s.none {
 		return
 	}
 	if s.lo == s.hi {
-		if b := f.ints[s.lo]; b != nil {
-			out.Or(b)
-		}
+		out.union(f.ints[s.lo])
 		return
 	}
 	for n, b := range f.ints {
 		if n >= s.lo && n <= s.hi {
-			union(out, b)
+			out.union(b)
 		}
 	}
 }
 
-func (f *filtering) floatSpan(fd *field, sign, from, to string, out *roaring.Bitmap) *failure {
+func (f *filtering) floatSpan(fd *field, sign, from, to string, out *gather) *failure {
 	lo, err := strconv.ParseFloat(strings.TrimSpace(from), 32)
 	hi := lo
 	if err == nil && to != "" {
@@ -164,7 +160,7 @@ func (f *filtering) floatSpan(fd *field, sign, from, to string, out *roaring.Bit
 	}
 	for n, b := range fd.floats {
 		if keep(float64(n)) {
-			union(out, b)
+			out.union(b)
 		}
 	}
 	return nil

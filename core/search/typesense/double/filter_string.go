@@ -106,22 +106,11 @@ func (f *field) contains(toks []string) *roaring.Bitmap {
 }
 
 func (f *field) any(toks []string) *roaring.Bitmap {
-	out := roaring.New()
+	var g gather
 	for _, t := range toks {
-		if b := f.postings[t]; b != nil {
-			union(out, b)
-		}
+		g.union(f.postings[t])
 	}
-	return out
-}
-
-// union adds b to out; most of many sets hold one document only.
-func union(out, b *roaring.Bitmap) {
-	if b.GetCardinality() == 1 {
-		out.Add(b.Minimum())
-		return
-	}
-	out.Or(b)
+	return g.set()
 }
 
 func (f *field) containsPrefix(toks, last []string) *roaring.Bitmap {
@@ -135,7 +124,7 @@ func (f *field) containsPrefix(toks, last []string) *roaring.Bitmap {
 // startsWith gives the documents of which one element begins with the tokens,
 // the last of them standing for the candidates.
 func (f *field) startsWith(toks, last []string) *roaring.Bitmap {
-	out := roaring.New()
+	var g gather
 	ok := make(map[string]bool, len(last))
 	for _, t := range last {
 		ok[t] = true
@@ -145,10 +134,10 @@ func (f *field) startsWith(toks, last []string) *roaring.Bitmap {
 		doc := it.Next()
 		for _, t := range f.values[doc].texts {
 			if len(t.tokens) > n && slices.Equal(t.tokens[:n], toks[:n]) && ok[t.tokens[n]] {
-				out.Add(doc)
+				g.add(doc)
 				break
 			}
 		}
 	}
-	return out
+	return g.set()
 }

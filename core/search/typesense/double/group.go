@@ -16,7 +16,7 @@ func (x *search) groupOf() func(uint32) string {
 		var b strings.Builder
 		for _, n := range names {
 			if f := x.c.fields[n]; f != nil {
-				b.WriteString(strings.Join(f.facetValues(doc), "\x01"))
+				b.WriteString(strings.Join(f.values[doc].facets, "\x01"))
 			}
 			b.WriteByte(0)
 		}

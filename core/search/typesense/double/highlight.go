@@ -7,12 +7,12 @@ import (
 )
 
 // highlight writes the marked texts of a hit: only for words of q, only in
-// fields that the hit holds.
+// fields that the hit holds or that were named.
 func (x *search) highlight(doc uint32, body map[string]json.RawMessage, out map[string]any) {
 	marked, flat := map[string]any{}, []any{}
 	for _, name := range x.highlightFields() {
 		f := x.c.fields[name]
-		if _, held := body[name]; f == nil || !held || len(x.query.words) == 0 {
+		if _, held := body[name]; f == nil || !held && x.p["highlight_fields"] == "" || len(x.query.words) == 0 {
 			continue
 		}
 		elements, indices, matchedIn, snippets := []any{}, []int{}, [][]string{}, []string{}

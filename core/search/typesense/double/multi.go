@@ -3,7 +3,7 @@ package double
 // multiSearch answers several searches at once; one that fails has its error
 // in its place.
 func (s *Server) multiSearch(c *call) (int, any, *failure) {
-	searches, err := readSearches(c.body)
+	searches, err := s.readSearches(c.body)
 	if err != nil {
 		return 0, nil, err
 	}

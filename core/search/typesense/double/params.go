@@ -20,10 +20,13 @@ func ofQuery(q url.Values) params {
 }
 
 // readSearches reads the body of a multi_search.
-func readSearches(body []byte) ([]params, *failure) {
+func (s *Server) readSearches(body []byte) ([]params, *failure) {
 	var envelope map[string]json.RawMessage
 	if json.Unmarshal(body, &envelope) != nil {
 		return nil, fail(400, "Bad JSON.")
+	}
+	if string(envelope["union"]) == "true" {
+		return nil, s.unsupported("a union of searches, which gives no facets")
 	}
 	var list []map[string]json.RawMessage
 	raw, ok := envelope["searches"]

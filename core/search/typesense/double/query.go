@@ -130,15 +130,13 @@ func (x *search) attempt(fields []*field, weights []int, words []string, l leewa
 		docs := x.found.Clone()
 		for i, w := range words {
 			near[i] = l.near(fields, w, typos, l.prefix && i == len(words)-1)
-			any := roaring.New()
+			var any gather
 			for token := range near[i] {
 				for _, f := range fields {
-					if b := f.postings[token]; b != nil {
-						union(any, b)
-					}
+					any.union(f.postings[token])
 				}
 			}
-			docs.And(any)
+			docs.And(any.set())
 		}
 		for it := docs.Iterator(); it.HasNext(); {
 			doc := it.Next()

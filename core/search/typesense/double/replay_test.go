@@ -35,7 +35,7 @@ func readExchanges(t *testing.T) []exchange {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	unzipped, err := gzip.NewReader(file)
 	if err != nil {
 		t.Fatal(err)

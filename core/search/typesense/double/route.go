@@ -68,11 +68,8 @@ func (s *Server) routeCollection(c *call) (int, any, *failure) {
 		case http.MethodPost:
 			return s.createCollection(c)
 		case http.MethodGet:
-			list := []any{}
-			for _, name := range slices.Backward(s.names) { // newest first
-				list = append(list, s.collections[name].describe())
-			}
-			return 200, list, nil
+			list, err := s.listCollections(c.query)
+			return 200, list, err
 		}
 		return 0, nil, notFound()
 	}
@@ -98,6 +95,26 @@ func (s *Server) routeCollection(c *call) (int, any, *failure) {
 		return 0, nil, s.unsupported("PATCH of the collection %s", name)
 	}
 	return 0, nil, notFound()
+}
+
+// listCollections describes the collections, newest first.
+func (s *Server) listCollections(p params) ([]any, *failure) {
+	limit, offset := len(s.names), 0
+	if err := p.numbers(map[string]*int{"limit": &limit, "offset": &offset}); err != nil {
+		return nil, err
+	}
+	out := []any{}
+	for i, name := range slices.Backward(s.names) {
+		if at := len(s.names) - 1 - i; at < offset || len(out) >= limit {
+			continue
+		}
+		one := s.collections[name].describe()
+		for _, key := range p.words("exclude_fields") {
+			delete(one, key)
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 func (s *Server) createCollection(c *call) (int, any, *failure) {

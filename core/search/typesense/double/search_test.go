@@ -195,6 +195,29 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestPlace shows where documents stand without sort_by.
+func TestPlace(t *testing.T) {
+	c := start(t, false)
+	c.create("c", small)
+	c.load("c", `{"id":"1"}`, `{"id":"2"}`, `{"id":"3"}`)
+	c.load("c", `{"id":"1","s":5}`)
+	if got, _ := c.search(nil); got != "3 2 1" {
+		t.Error("an upsert keeps its place:", got)
+	}
+	c.must("DELETE", "/collections/c/documents/1", "")
+	c.load("c", `{"id":"1"}`)
+	if got, _ := c.search(nil); got != "1 3 2" {
+		t.Error("a new document comes first:", got)
+	}
+	c.load("c", `{"id":"4","k_x":["`+strings.Repeat("x", 200)+`","`+strings.Repeat("я", 80)+`"]}`)
+	if got := c.filter("k_x:=" + strings.Repeat("x", 100)); got != "4" {
+		t.Error("tokens are cut at 100 bytes:", got)
+	}
+	if got := c.filter("k_x:=" + strings.Repeat("я", 50)); got != "4" {
+		t.Error("tokens are cut at 100 bytes:", got)
+	}
+}
+
 func TestAliases(t *testing.T) {
 	c := start(t, false)
 	c.create("one", small)
@@ -218,8 +241,11 @@ func TestAliases(t *testing.T) {
 		t.Error("a collection hides the alias of its name:", got)
 	}
 	var list []struct{ Name string }
-	if err := json.Unmarshal([]byte(c.must("GET", "/collections", "")), &list); err != nil || len(list) != 3 {
+	if err := json.Unmarshal([]byte(c.must("GET", "/collections?limit=2&exclude_fields=fields", "")), &list); err != nil || fmt.Sprint(list) != "[{al} {two}]" {
 		t.Error(list, err)
+	}
+	if got := fmt.Sprint(c.ts.Collections()); got != "[one two al]" {
+		t.Error(got)
 	}
 }
 

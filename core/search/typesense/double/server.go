@@ -52,7 +52,7 @@ type Request struct {
 func New(opts Options) *Server {
 	s := &Server{opts: opts, collections: map[string]*collection{}, aliases: map[string]string{}}
 	var err error
-	if s.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	if s.listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		panic(fmt.Sprintf("typesense double: %v", err))
 	}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
@@ -86,6 +86,13 @@ func (s *Server) Count(method, part string) int {
 		}
 	}
 	return n
+}
+
+// Collections gives the names of the collections, oldest first.
+func (s *Server) Collections() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return append([]string(nil), s.names...)
 }
 
 // Forget empties the lists of requests and violations.

@@ -224,21 +224,27 @@ func (x *search) order() []uint32 {
 	if len(keys) == 0 || x.perPage == 0 && x.p["group_by"] == "" {
 		return docs
 	}
-	ranks := make(map[uint32][]rank, len(docs))
-	for _, d := range docs {
-		r := make([]rank, len(keys))
-		for i, k := range keys {
-			r[i] = x.rank(k, d)
-		}
-		ranks[d] = r
+	type ranked struct {
+		doc   uint32
+		ranks [3]rank
 	}
-	slices.SortStableFunc(docs, func(a, b uint32) int {
-		for i, k := range keys {
-			if c := k.compare(ranks[a][i], ranks[b][i]); c != 0 {
+	list := make([]ranked, len(docs))
+	for i, doc := range docs {
+		list[i].doc = doc
+		for n, k := range keys {
+			list[i].ranks[n] = x.rank(k, doc)
+		}
+	}
+	slices.SortFunc(list, func(a, b ranked) int {
+		for n, k := range keys {
+			if c := k.compare(a.ranks[n], b.ranks[n]); c != 0 {
 				return c
 			}
 		}
-		return 0
+		return cmp.Compare(b.doc, a.doc)
 	})
+	for i := range list {
+		docs[i] = list[i].doc
+	}
 	return docs
 }
