@@ -115,6 +115,7 @@ func (s *Service) Orphans(ctx context.Context) ([]string, error) {
 	for _, index := range removed {
 		ix.drop(ctx, index)
 	}
+	ix.sweepFiles(ctx)
 	return removed, nil
 }
 

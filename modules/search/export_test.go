@@ -30,6 +30,11 @@ func (ix *Indexer) Rebuild(ctx context.Context) error {
 	return ix.RefreshAll(ctx)
 }
 
+// Renew asks for a new index and leaves it at that.
+func (ix *Indexer) Renew(ctx context.Context, environment string) (string, error) {
+	return ix.names.Renew(ctx, environment)
+}
+
 // Damage takes an index away from the engine, as somebody with access to a
 // search server can.
 func (ix *Indexer) Damage(ctx context.Context, index string) error { return ix.engine.Drop(ctx, index) }

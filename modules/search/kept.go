@@ -128,6 +128,14 @@ func (ix *Indexer) save(ctx context.Context, work map[string]*place) {
 			ix.log.WarnContext(ctx, "a search index could not be saved", "index", index, "error", err)
 		}
 	}
+	ix.sweepFiles(ctx)
+}
+
+// sweepFiles deletes the files of indexes that are gone.
+func (ix *Indexer) sweepFiles(ctx context.Context) {
+	if ix.keeper == nil {
+		return
+	}
 	if err := ix.keeper.Sweep(); err != nil {
 		ix.log.WarnContext(ctx, "files of old search indexes stay", "error", err)
 	}

@@ -274,6 +274,47 @@ func TestRebuildUnderLoad(t *testing.T) {
 	})
 }
 
+// TestRebuildOutlivesTheServer: a rebuild that a server was asked for and had
+// no time to finish is done by the next one, which answers meanwhile.
+func TestRebuildOutlivesTheServer(t *testing.T) {
+	engines(t, func(t *testing.T, vars ...string) {
+		s := site(t, vars...)
+		old := s.indexOf("quoin_preview")
+		s.stop()
+		dead := assemble(t, s.vars...)
+		next, err := dead.index.Renew(t.Context(), "preview")
+		s.must(err)
+		dead.stop()
+		s = start(t, s.vars...)
+		s.comes("the new index is in force", func() bool { return s.indexOf("quoin_preview") == next })
+		if got := s.count("admin", `{"indices":["quoin_preview"]}`); got != "4" || old == next {
+			t.Errorf("%s documents in %s after %s", got, next, old)
+		}
+		s.comes("everybody is told", func() bool { return s.emitted("environment.new_index.preview") == 2 })
+		if out, err := s.quoin("environment list", nil); err != nil || !strings.Contains(out, next) || strings.Contains(out, "building") {
+			t.Errorf("%s %v", out, err)
+		}
+	})
+}
+
+// TestReplacedIndex: an index that was replaced answers for a while, with what
+// was written since, and then it is gone.
+func TestReplacedIndex(t *testing.T) {
+	s := site(t, "QUOIN_SERVER__DATA="+t.TempDir(), "QUOIN_SEARCH__KEEP_REPLACED=1s")
+	old := s.indexOf("quoin_preview")
+	if _, err := s.quoin("environment rebuild preview", nil); err != nil {
+		t.Fatal(err)
+	}
+	s.store("page", "new", `{"title":"Later"}`)
+	if got := s.search("admin", `{"indices":["`+old+`"],"query":{"match":{"title":"later"}}}`); got.status != 404 && got.ids() != "new" {
+		t.Errorf("the old index: %s", got.body)
+	}
+	s.comes("the old index is gone", func() bool { return s.post("/api/search/has-index", `{"index":"`+old+`"}`).raw("exist") == "false" })
+	if got := s.count("admin", `{"indices":["quoin_preview"]}`); got != "5" {
+		t.Errorf("%s documents", got)
+	}
+}
+
 // TestNobodyAnswers: without a server the command says so, and leaves nothing
 // behind.
 func TestNobodyAnswers(t *testing.T) {

@@ -54,6 +54,7 @@ func (ix *Indexer) forget(ctx context.Context, p *place, old string) {
 		p.old = slices.Delete(slices.Clone(p.old), i, i+1)
 		ix.publish(ctx)
 		ix.drop(ctx, old)
+		ix.sweepFiles(ctx)
 	}
 }
 
