@@ -1,0 +1,262 @@
+package typesense
+
+import (
+	"slices"
+
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+)
+
+// termsRun is one terms aggregation on its way.
+type termsRun struct {
+	run     *run
+	a       *search.Agg
+	body    *search.TermsAgg
+	sets    []set
+	columns [][]column
+	counts  map[bucketKey]int64
+	missing bucketKey
+	subs    map[bucketKey][]search.AggResult
+	allowed func(bucketKey) bool // nil for all
+	print   printer
+	double  bool // some numbers may not be integers
+}
+
+func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search.ResultBody, error) {
+	columns, err := listable(sets, body.Field, a.Path)
+	if err != nil {
+		return nil, err
+	}
+	t := &termsRun{run: r, a: a, body: body, sets: sets, columns: columns, counts: map[bucketKey]int64{}}
+	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
+		return nil, err
+	}
+	if err := checkSorts(a); err != nil {
+		return nil, err
+	}
+	if t.allowed, err = t.filter(); err != nil {
+		return nil, err
+	}
+	if t.print, err = printerOf(columns, body.Format, a.Path); err != nil {
+		return nil, err
+	}
+	if err := t.count(); err != nil {
+		return nil, err
+	}
+	chosen, other, err := t.choose()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.spend(a, len(chosen)); err != nil {
+		return nil, err
+	}
+	if err := t.below(chosen); err != nil {
+		return nil, err
+	}
+	out := &search.Buckets{Buckets: make([]search.Bucket, len(chosen)), Other: other}
+	for i, k := range chosen {
+		key, text := t.result(k)
+		out.Buckets[i] = search.Bucket{Key: key, KeyText: text, Count: t.counts[k], Subs: t.subs[k]}
+	}
+	out.Buckets = resort(a, out.Buckets, bucketFacts)
+	return out, nil
+}
+
+// result writes a key. Numbers are integers if no column may have others.
+func (t *termsRun) result(k bucketKey) (key search.SortValue, text string) {
+	if !k.family.Numeric() {
+		return search.SortValue{Kind: search.StringValue, Text: k.text}, ""
+	}
+	key = search.SortValue{Kind: search.NumberValue, Num: k.num, Whole: k.family != mapping.Double || !t.double}
+	switch {
+	case k.family == mapping.Boolean:
+		text = (&printer{flags: true}).text(k.num)
+	case k.family == mapping.Date:
+		text = t.print.text(k.num)
+	case t.print.number != nil:
+		text = t.print.number.Text(k.num)
+	}
+	return key, text
+}
+
+// count asks for the values of all sets.
+func (t *termsRun) count() error {
+	if t.body.Field == indexField {
+		return t.countIndices()
+	}
+	for _, list := range t.columns {
+		t.double = t.double || slices.ContainsFunc(list, func(c column) bool { return c.Field.Family == mapping.Double })
+	}
+	if t.body.Missing != nil {
+		t.missing = missingKey(*t.body.Missing, t.columns)
+		t.double = t.double || t.missing.num != float64(int64(t.missing.num))
+	}
+	return t.run.each(len(t.sets), func(i int) error {
+		s, list := t.sets[i], t.columns[i]
+		extra := 0
+		if t.body.Missing != nil {
+			extra = 1
+		}
+		return t.run.each(len(list)+extra, func(k int) error {
+			if k == len(list) {
+				return t.countMissing(i)
+			}
+			if t.body.MinDocCount == 0 {
+				if err := t.listAll(s, list[k]); err != nil {
+					return err
+				}
+			}
+			counts, err := t.run.distribution(t.a, s, list[k])
+			for _, n := range counts {
+				t.add(n.key, n.n)
+			}
+			return err
+		})
+	})
+}
+
+func (t *termsRun) add(k bucketKey, n int64) {
+	t.run.mu.Lock()
+	defer t.run.mu.Unlock()
+	t.counts[k] += n
+}
+
+func (t *termsRun) countIndices() error {
+	return t.run.each(len(t.sets), func(i int) error {
+		s := t.sets[i]
+		if s.sp.Parent != nil {
+			return nil
+		}
+		n, err := t.run.count([]set{s})
+		if n > 0 {
+			t.add(bucketKey{family: mapping.Keyword, text: s.v.gen.index}, n)
+		}
+		return err
+	})
+}
+
+func (t *termsRun) countMissing(i int) error {
+	rest, err := t.run.narrowed(t.sets[i:i+1], func(set) (cond, error) { return without(t.columns[i]), nil })
+	if err != nil {
+		return err
+	}
+	n, err := t.run.count(rest)
+	if n > 0 {
+		t.add(t.missing, n)
+	}
+	return err
+}
+
+// listAll notes the values of all documents that the caller may see, so that
+// those without a match are listed with 0.
+func (t *termsRun) listAll(s set, c column) error {
+	visible := set{s.v, s.v.root(), s.v.visible}
+	if s.sp.Parent != nil {
+		list, err := t.run.inside([]set{visible}, s.sp.Path)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list, func(o set) bool { return o.sp == s.sp })
+		if i < 0 {
+			return nil
+		}
+		visible = list[i]
+	}
+	counts, err := t.run.distribution(t.a, visible, c)
+	for _, n := range counts {
+		t.add(n.key, 0)
+	}
+	return err
+}
+
+// choose gives the keys of the buckets that are answered, in their order, and
+// the number of objects in the others.
+func (t *termsRun) choose() (chosen []bucketKey, other int64, err error) {
+	least := int64(t.body.MinDocCount)
+	for k, n := range t.counts {
+		if n >= least && (t.allowed == nil || t.allowed(k)) {
+			chosen = append(chosen, k)
+			other += n
+		}
+	}
+	if byNumbers(t.body.Order) {
+		if err := t.below(chosen); err != nil {
+			return nil, 0, err
+		}
+	}
+	slices.SortFunc(chosen, t.compare)
+	chosen = chosen[:min(len(chosen), t.body.Size)]
+	for _, k := range chosen {
+		other -= t.counts[k]
+	}
+	return chosen, other, nil
+}
+
+// below computes the sub-aggregations of some buckets.
+func (t *termsRun) below(keys []bucketKey) error {
+	if len(t.a.Subs) == 0 || t.subs != nil || len(keys) == 0 {
+		return nil
+	}
+	t.subs = make(map[bucketKey][]search.AggResult, len(keys))
+	return t.run.each(len(keys), func(i int) error {
+		members, err := t.members(keys[i])
+		if err != nil {
+			return err
+		}
+		subs, err := t.run.aggs(t.a.Subs, members)
+		t.run.mu.Lock()
+		defer t.run.mu.Unlock()
+		t.subs[keys[i]] = subs
+		return err
+	})
+}
+
+// members gives the objects of a bucket.
+func (t *termsRun) members(k bucketKey) ([]set, error) {
+	var out []set
+	for i, s := range t.sets {
+		if t.body.Field == indexField {
+			if s.v.gen.index == k.text {
+				out = append(out, s)
+			}
+			continue
+		}
+		c := hasKey(t.columns[i], k)
+		if t.body.Missing != nil && k == t.missing {
+			c = either(c, without(t.columns[i]))
+		}
+		one, err := t.run.narrowed([]set{s}, func(set) (cond, error) { return c, nil })
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one...)
+	}
+	return out, nil
+}
+
+func (t *termsRun) compare(a, b bucketKey) int {
+	order := t.body.Order
+	if len(order) == 0 {
+		order = []search.BucketOrder{{By: "_count", Desc: true}}
+	}
+	for _, o := range order {
+		c := 0
+		switch o.By {
+		case "_count":
+			c = int(t.counts[a] - t.counts[b])
+		case "_key":
+			c = a.compare(b)
+		default:
+			if c = compareSubs(t.subs[a], t.subs[b], o); c != 0 {
+				return c
+			}
+		}
+		if o.Desc {
+			c = -c
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return a.compare(b)
+}

@@ -1,0 +1,227 @@
+package typesense
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
+
+// topHits gives the best objects of a bucket. As far as a sort can be left to
+// the server only those are read; else all of the bucket.
+func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (search.ResultBody, error) {
+	if err := r.spend(a, 1); err != nil {
+		return nil, err
+	}
+	keys := body.Sort
+	if len(keys) == 0 {
+		keys = []search.SortKey{{Field: "_score", Desc: true, Path: a.Path}}
+	}
+	for i := range keys {
+		if err := r.checkSort(&keys[i]); err != nil {
+			return nil, err
+		}
+	}
+	total := int64(0)
+	lists := make([][]candidate, len(sets))
+	err := r.each(len(sets)+1, func(i int) (err error) {
+		if i == len(sets) {
+			total, err = r.count(sets)
+			return err
+		}
+		lists[i], err = r.ranked(a, keys, sets[i], body.From+body.Size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list := slices.Concat(lists...)
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Or(compareHits(keys, a.vals, b.vals), cmp.Compare(a.doc.order, b.doc.order))
+	})
+	out := &search.TopHits{Total: total}
+	if keys[0].Field == "_score" && len(list) > 0 {
+		best := math.Inf(-1)
+		for _, c := range list {
+			best = math.Max(best, c.score)
+		}
+		out.MaxScore = &best
+	}
+	list = list[min(body.From, len(list)):]
+	list = list[:min(body.Size, len(list))]
+	out.Hits, err = r.nestedHits(body, keys, list)
+	return out, err
+}
+
+// ranked gives objects of a set with what they are sorted by.
+func (r *run) ranked(a *search.Agg, keys []search.SortKey, s set, wanted int) ([]candidate, error) {
+	e, some, err := s.entry()
+	if err != nil || !some {
+		return nil, err
+	}
+	sortBy, native := s.v.sortBy(keys)
+	var objects []*object
+	if native && s.sp.Parent == nil && wanted <= maxPage {
+		wanted = max(wanted, 1) // the best score is wanted in any case
+		e.IncludeFields, e.SortBy, e.PerPage = documentFields, sortBy, wanted
+		answer, err := r.one(e)
+		if err != nil {
+			return nil, err
+		}
+		docs, err := s.v.documents(answer.Hits)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range docs {
+			objects = append(objects, d.objects[0])
+		}
+	} else if objects, err = s.v.fetch(s.sp, e, &search.Clause{Name: "top_hits", Path: a.Path}, "to rank them"); err != nil {
+		return nil, err
+	}
+	readers := make([]reader, len(keys))
+	scored := false
+	for i := range keys {
+		if readers[i], err = s.reader(&keys[i]); err != nil {
+			return nil, err
+		}
+		scored = scored || keys[i].Field == "_score"
+	}
+	out := make([]candidate, len(objects))
+	for i, o := range objects {
+		c := candidate{doc: o.doc, at: o, vals: make([]sortable, len(keys))}
+		if scored {
+			c.score = s.v.scoreOf(o.doc)
+		}
+		for k, read := range readers {
+			c.vals[k] = read(&c)
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// scoreOf scores a document that matches the query.
+func (v *view) scoreOf(d *document) float64 {
+	if score, same := constantScore(v.query); same {
+		return score
+	}
+	return v.query.score(d.objects[0])
+}
+
+// reader gives the values of objects of a set for a sort key. Nested objects
+// have the scores of their documents and their own values.
+func (s set) reader(key *search.SortKey) (reader, error) {
+	if s.sp.Parent == nil || key.Field == "_score" || key.Field == "_doc" || key.Field == indexField {
+		return s.v.sortReader(key)
+	}
+	f := &fold{v: s.v, key: key, low: low(key), columns: [][]column{s.v.columns(s.sp, key.Field)}}
+	return func(c *candidate) sortable {
+		f.sum, f.n, f.best = 0, 0, sortable{}
+		f.object(c.at, f.columns[0])
+		return f.result()
+	}, nil
+}
+
+func (r *run) nestedHits(body *search.TopHitsAgg, keys []search.SortKey, list []candidate) ([]search.NestedHit, error) {
+	marks := newMarks(body.Highlight, r.req.Query)
+	out := make([]search.NestedHit, len(list))
+	scored := slices.ContainsFunc(keys, func(k search.SortKey) bool { return k.Field == "_score" })
+	for i := range list {
+		c := &list[i]
+		h := search.NestedHit{Hit: search.Hit{Index: c.doc.view.gen.index, Key: c.doc.key, Ref: c.doc.ref}, Path: c.at.steps()}
+		if scored {
+			score := c.score
+			h.Score = &score
+		}
+		for k := range body.Sort {
+			h.Sort = append(h.Sort, c.vals[k].value(r.wholeSort(&body.Sort[k])))
+		}
+		var err error
+		if len(h.Path) == 0 {
+			h.Highlight = marks.of(c.doc)
+			h.Source, err = body.Source.Apply(c.doc.raw, c.doc.key.Type)
+		} else {
+			h.Source, err = c.at.source(&body.Source)
+		}
+		if err != nil {
+			return nil, problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
+		}
+		out[i] = h
+	}
+	return out, nil
+}
+
+// steps gives the way from the document to a nested object.
+func (o *object) steps() []search.NestedStep {
+	if o.up == nil {
+		return nil
+	}
+	offset := 0
+	for _, k := range o.doc.objects {
+		if k == o {
+			break
+		}
+		if k.up == o.up && k.space == o.space {
+			offset++
+		}
+	}
+	field := strings.TrimPrefix(o.space.Path, o.space.Parent.Path+".")
+	return append(o.up.steps(), search.NestedStep{Field: field, Offset: offset})
+}
+
+// source gives the source of a nested object, filtered.
+func (o *object) source(f *search.SourceFilter) ([]byte, error) {
+	raw := o.doc.raw
+	for _, step := range o.steps() {
+		var err error
+		if raw, err = nestedSource(raw, step); err != nil || raw == nil {
+			return []byte("{}"), err
+		}
+	}
+	return f.ApplyPart(raw, o.space.Path)
+}
+
+// nestedSource finds a nested object in the source of the one around it; nil
+// if it is not there.
+func nestedSource(raw []byte, step search.NestedStep) ([]byte, error) {
+	var p jsonx.Parser
+	p.Reset(raw, maxNesting)
+	left, found := step.Offset, []byte(nil)
+	var walk func(field string) error
+	walk = func(field string) error {
+		switch p.Peek() {
+		case jsonx.Array:
+			return p.Array(func(int) error { return walk(field) })
+		case jsonx.Object:
+			if field == "" {
+				object, err := p.Skip()
+				if left--; left == -1 {
+					found = object
+				}
+				return err
+			}
+			return p.Object(func(key []byte) error {
+				name := string(key)
+				rest, inside := strings.CutPrefix(field, name+".")
+				switch {
+				case name == field:
+					return walk("")
+				case inside:
+					return walk(rest)
+				}
+				_, err := p.Skip()
+				return err
+			})
+		}
+		_, err := p.Skip()
+		return err
+	}
+	return found, walk(step.Field)
+}
+
+// maxNesting bounds the depth of a source.
+const maxNesting = 512
