@@ -15,10 +15,16 @@ import (
 	"github.com/quoin-cms/quoin/core/search/typesense/double"
 )
 
-// client speaks to a double; what it does not expect fails the test.
+// client speaks to a server; what it does not expect fails the test.
 type client struct {
-	t  testing.TB
-	ts *double.Server
+	t   testing.TB
+	ts  *double.Server // nil for a real server
+	url string
+	key string
+}
+
+func clientOf(t testing.TB, ts *double.Server) client {
+	return client{t: t, ts: ts, url: ts.URL(), key: "k"}
 }
 
 // start gives a client of a double whose violations fail the test, unless
@@ -31,13 +37,13 @@ func start(t testing.TB, quiet bool) client {
 	}
 	ts := double.New(opts)
 	t.Cleanup(ts.Close)
-	return client{t, ts}
+	return clientOf(t, ts)
 }
 
 // try sends a request; the status is 0 when no whole answer came.
 func (c client) try(method, path, body string) (int, string) {
 	c.t.Helper()
-	return send(c.t, method, c.ts.URL()+path, body)
+	return send(c.t, c.key, method, c.url+path, body)
 }
 
 // must sends a request that must succeed.
@@ -111,13 +117,13 @@ func (c client) filter(filter string) string {
 
 func escape(s string) string { return url.QueryEscape(s) }
 
-func send(t testing.TB, method, url, body string) (int, string) {
+func send(t testing.TB, key, method, url, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewBufferString(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("X-TYPESENSE-API-KEY", "k")
+	r.Header.Set("X-TYPESENSE-API-KEY", key)
 	answer, err := (&http.Client{Timeout: time.Minute}).Do(r)
 	if err != nil {
 		return 0, err.Error()

@@ -99,7 +99,7 @@ func TestHold(t *testing.T) {
 func TestKey(t *testing.T) {
 	ts := double.New(double.Options{Key: "other"})
 	t.Cleanup(ts.Close)
-	c := client{t, ts}
+	c := clientOf(t, ts)
 	for path, want := range map[string]int{"/debug": 401, "/collections": 401, "/nope": 401, "/health": 200, "/debug?x-typesense-api-key=other": 200} {
 		if code, body := c.try("GET", path, ""); code != want {
 			t.Errorf("%s: %d %s", path, code, body)

@@ -34,7 +34,7 @@ func (f *filtering) filter(filter string) (*roaring.Bitmap, *failure) {
 	if strings.Contains(filter, "\x00") {
 		return nil, f.s.fatal("a NUL byte in a filter of a %s hangs the request", f.where)
 	}
-	if strings.Contains(filter, ".{") {
+	if nestedObject(filter) {
 		return nil, f.s.fatal("nested object filter %.60q: on the second level it never answers", filter)
 	}
 	n, err := parseFilter(filter)
@@ -42,6 +42,16 @@ func (f *filtering) filter(filter string) (*roaring.Bitmap, *failure) {
 		return nil, err
 	}
 	return f.eval(n)
+}
+
+// nestedObject tells whether a filter has `.{` outside of backticks.
+func nestedObject(filter string) bool {
+	for i, part := range strings.Split(filter, "`") {
+		if i%2 == 0 && strings.Contains(part, ".{") {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *filtering) eval(n *node) (*roaring.Bitmap, *failure) {

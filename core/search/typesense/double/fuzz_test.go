@@ -23,7 +23,7 @@ func FuzzSearch(f *testing.F) {
 	}
 	ts := double.New(double.Options{})
 	f.Cleanup(ts.Close)
-	c := client{f, ts}
+	c := clientOf(f, ts)
 	c.create("c", small+`,{"name":"g","type":"geopoint[]","optional":true}`)
 	c.create("r", small+`,{"name":"_root","type":"string","facet":true,"reference":"c.id"}`)
 	c.load("c", `{"id":"1","k_a":["va","vb"],"n_a":[1],"s":1,"g":[[1,2]]}`, `{"id":"2","k_a":["vc"]}`)
@@ -36,7 +36,7 @@ func FuzzSearch(f *testing.F) {
 			t.Skip("no JSON")
 		}
 		ts.Forget()
-		code, answer := send(t, "POST", ts.URL()+"/multi_search", string(body))
+		code, answer := send(t, "", "POST", ts.URL()+"/multi_search", string(body))
 		switch {
 		case code == 0 && len(ts.Violations()) == 0:
 			t.Fatalf("closed without a violation: %s", answer)
@@ -53,18 +53,18 @@ func FuzzImport(f *testing.F) {
 	}
 	ts := double.New(double.Options{})
 	f.Cleanup(ts.Close)
-	c := client{f, ts}
+	c := clientOf(f, ts)
 	c.create("c", small+`,{"name":"g","type":"geopoint[]","optional":true}`)
 	f.Fuzz(func(t *testing.T, line []byte) {
 		ts.Forget()
-		code, answer := send(t, "POST", ts.URL()+"/collections/c/documents/import?action=emplace&return_id=true", string(line))
+		code, answer := send(t, "", "POST", ts.URL()+"/collections/c/documents/import?action=emplace&return_id=true", string(line))
 		if code == 0 && len(ts.Violations()) == 0 || code != 0 && code != 200 {
 			t.Fatalf("%d %s", code, answer)
 		}
 		if !utf8.ValidString(answer) {
 			t.Fatalf("not UTF-8: %q", answer)
 		}
-		c := client{t, ts}
+		c := clientOf(t, ts)
 		c.must("GET", "/collections/c/documents/export", "")
 	})
 }

@@ -63,10 +63,12 @@ func (x *search) leeway() (leeway, *failure) {
 	if v := x.p.words("num_typos"); len(v) > 1 {
 		return l, x.s.unsupported("num_typos for each field")
 	}
-	return l, x.p.numbers(map[string]*int{
+	err := x.p.numbers(map[string]*int{
 		"num_typos": &l.typos, "min_len_1typo": &l.min1, "min_len_2typo": &l.min2, "max_candidates": &l.most,
 		"drop_tokens_threshold": &l.dropBelow, "typo_tokens_threshold": &l.typoBelow,
 	})
+	l.typos = min(l.typos, 2) // more are not to be had
+	return l, err
 }
 
 // match narrows the documents found to those that q selects and scores them.

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/quoin-cms/quoin/core/search/typesense/double"
 )
 
 // exchange is one request to a real server with its answer, search_time_ms
@@ -29,7 +27,7 @@ type exchange struct {
 // recorded is the number of exchanges in the recording.
 const recorded = 259
 
-func readExchanges(t *testing.T) []exchange {
+func readExchanges(t testing.TB) []exchange {
 	t.Helper()
 	file, err := os.Open("../testdata/exchanges.jsonl.gz")
 	if err != nil {
@@ -70,7 +68,7 @@ func text(raw json.RawMessage) string {
 
 // plain decodes JSON for comparison: integers exactly, other numbers as the
 // doubles they are, times as 0.
-func plain(t *testing.T, body string) any {
+func plain(t testing.TB, body string) any {
 	t.Helper()
 	dec := json.NewDecoder(strings.NewReader(body))
 	dec.UseNumber()
@@ -107,7 +105,7 @@ func normalise(v any) any {
 	return v
 }
 
-func same(t *testing.T, path, want, got string) bool {
+func same(t testing.TB, path, want, got string) bool {
 	t.Helper()
 	if strings.HasSuffix(path, "/import") || strings.HasSuffix(path, "/export") {
 		w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
@@ -127,34 +125,65 @@ func same(t *testing.T, path, want, got string) bool {
 // TestReplay sends the recording from the first to the last exchange to an
 // empty double and wants the status and the whole body of the real server.
 func TestReplay(t *testing.T) {
-	ts := double.New(double.Options{Key: "k"})
-	t.Cleanup(ts.Close)
-	all := readExchanges(t)
-	if len(all) != recorded {
-		t.Fatalf("%d exchanges, want %d", len(all), recorded)
-	}
-	equal, reported := 0, []string{}
-	for _, e := range all {
-		url := ts.URL() + e.Path
-		if e.Query != "" {
-			url += "?" + e.Query
-		}
-		ts.Forget()
-		code, body := send(t, e.Method, url, text(e.RequestBody))
-		if len(ts.Violations()) > 0 {
+	c := start(t, true)
+	reported := []string{}
+	c.replay(func(e exchange) {
+		if len(c.ts.Violations()) > 0 {
 			reported = append(reported, e.Name)
 		}
-		want := text(e.ResponseBody)
-		if code != e.Status || !same(t, e.Path, want, body) {
-			t.Errorf("%s: %s %s\n  sent %.300s\n  want %d %.1500s\n  got  %d %.1500s", e.Name, e.Method, url, text(e.RequestBody), e.Status, want, code, body)
-			continue
-		}
-		equal++
-	}
-	t.Logf("%d of %d exchanges equal", equal, len(all))
+		c.ts.Forget()
+	})
 	if want := silent(); !slices.Equal(reported, want) {
 		t.Errorf("violations in\n%q, want\n%q", reported, want)
 	}
+}
+
+// TestReplayReal does so with the server of QUOIN_TEST_TYPESENSE_URL, which
+// tells how far its version is from the recorded one (29.0).
+func TestReplayReal(t *testing.T) {
+	url := os.Getenv("QUOIN_TEST_TYPESENSE_URL")
+	if url == "" {
+		t.Skip("NOT RUN: no Typesense server in QUOIN_TEST_TYPESENSE_URL, with its key in QUOIN_TEST_TYPESENSE_KEY")
+	}
+	c := client{t: t, url: url, key: os.Getenv("QUOIN_TEST_TYPESENSE_KEY")}
+	for _, path := range []string{"/collections/qi_1", "/collections/qi_1~n", "/collections/qi_2", "/aliases/qi"} {
+		if code, _ := c.try("GET", path, ""); code != 404 {
+			t.Fatalf("%s: %d; the recording needs that name for itself", path, code)
+		}
+	}
+	t.Cleanup(func() {
+		for _, path := range []string{"/aliases/qi", "/collections/qi_1~n", "/collections/qi_1", "/collections/qi_2"} {
+			c.try("DELETE", path, "")
+		}
+	})
+	c.replay(func(exchange) {})
+}
+
+// replay sends the whole recording and compares each answer; after hears of
+// each exchange when it is over.
+func (c client) replay(after func(exchange)) {
+	c.t.Helper()
+	all := readExchanges(c.t)
+	if len(all) != recorded {
+		c.t.Fatalf("%d exchanges, want %d", len(all), recorded)
+	}
+	equal := 0
+	for _, e := range all {
+		path := e.Path
+		if e.Query != "" {
+			path += "?" + e.Query
+		}
+		code, body := c.try(e.Method, path, text(e.RequestBody))
+		want := text(e.ResponseBody)
+		if code == e.Status && same(c.t, e.Path, want, body) {
+			equal++
+		} else {
+			c.t.Errorf("%s: %s %s\n  sent %.300s\n  want %d %.1500s\n  got  %d %.1500s",
+				e.Name, e.Method, path, text(e.RequestBody), e.Status, want, code, body)
+		}
+		after(e)
+	}
+	c.t.Logf("%d of %d exchanges equal", equal, len(all))
 }
 
 // silent names the exchanges that show what a server answers without a word

@@ -127,7 +127,7 @@ func TestViolationIsTold(t *testing.T) {
 		told++
 	}})
 	t.Cleanup(ts.Close)
-	c := client{t, ts}
+	c := clientOf(t, ts)
 	c.create("c", small)
 	c.filter("n_a:1") // a field that no document has is an error, not a violation
 	c.load("c", `{"id":"1","n_a":[1]}`)
