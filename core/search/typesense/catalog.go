@@ -48,6 +48,7 @@ type place struct {
 	Index    string `json:"index"`    // its name in what is answered
 	Main     string `json:"main"`     // collection
 	Settings string `json:"settings"` // hash of those in force
+	Made     string `json:"made"`     // hash of those with which it was created
 	Filled   string `json:"filled"`   // hash of those by which it holds every document; empty if it does not
 }
 

@@ -2,9 +2,11 @@ package typesense
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -68,7 +70,7 @@ func (e *Engine) make(ctx context.Context, key, name string, s search.Settings, 
 			return err
 		}
 		now.retire(key)
-		now.Indices[key] = place{Index: name, Main: main, Settings: hash}
+		now.Indices[key] = place{Index: name, Main: main, Settings: hash, Made: hash}
 		return nil
 	})
 	if err != nil {
@@ -127,7 +129,7 @@ func (e *Engine) Swap(ctx context.Context, name string) error {
 			return problem.New(problem.NotFound, "no index is staged for %q", name)
 		}
 		now.retire(name)
-		p.Filled = p.Settings
+		p.Filled = p.Made
 		now.Indices[name] = p
 		delete(now.Indices, staged(name))
 		return nil
@@ -166,37 +168,64 @@ func (e *Engine) Configure(ctx context.Context, name string, s search.Settings) 
 	})
 }
 
-// Holds tells whether there is an index with the name, and whether it was filled
-// with every document in the form that the settings ask for. What one process
-// has filled, all others need not.
-func (e *Engine) Holds(ctx context.Context, name string, s search.Settings) (there, filled bool, err error) {
+// Holdings is what is known of an index.
+type Holdings struct {
+	There   bool // it exists
+	Whole   bool // it was filled with every document
+	Current bool // it was, in the form that the settings ask for
+}
+
+// Holds tells what there is under the name. What one process has filled, all
+// others need not.
+func (e *Engine) Holds(ctx context.Context, name string, s search.Settings) (h Holdings, err error) {
 	now, err := e.catalog.load(ctx)
 	if err != nil {
-		return false, false, err
+		return h, err
 	}
 	hash, _, err := hashOf(s)
 	p, there := now.Indices[name]
-	return there, there && p.Filled == hash, err
+	return Holdings{There: there, Whole: there && p.Filled != "", Current: there && p.Filled == hash}, err
 }
 
-// Filled notes that the index holds every document in the form that its
+// Filled notes that the index holds every document in the form that the
 // settings ask for.
-func (e *Engine) Filled(ctx context.Context, name string) error {
+func (e *Engine) Filled(ctx context.Context, name string, s search.Settings) error {
 	now, err := e.catalog.load(ctx)
 	if err != nil {
 		return err
 	}
-	if p := now.Indices[name]; p.Filled != "" && p.Filled == p.Settings {
-		return nil
+	hash, _, err := hashOf(s)
+	if err != nil || now.Indices[name].Filled == hash {
+		return err
 	}
 	return e.catalog.change(ctx, func(now *state) error {
 		p, ok := now.Indices[name]
 		if !ok {
 			return noIndex(name)
 		}
-		p.Filled = p.Settings
+		p.Filled = hash
 		now.Indices[name] = p
 		return nil
+	})
+}
+
+// Documents gives the key and Ref of every document of an index, to compare with
+// what it should have.
+func (e *Engine) Documents(ctx context.Context, name string, each func(key search.Key, ref int64) error) error {
+	g, err := e.open(ctx, name)
+	if err != nil {
+		return err
+	}
+	return e.client.export(ctx, g.main, "", fieldKey+","+fieldRef, func(line []byte) error {
+		var row struct {
+			Key string `json:"_key"`
+			Ref int64  `json:"_ref"`
+		}
+		if err := json.Unmarshal(line, &row); err != nil {
+			return fmt.Errorf("a row of %s: %w", g.main, err)
+		}
+		kind, ouuid, _ := strings.Cut(row.Key, ":")
+		return each(search.Key{Type: kind, OUUID: ouuid}, row.Ref)
 	})
 }
 

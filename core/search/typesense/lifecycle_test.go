@@ -118,9 +118,13 @@ func TestSwap(t *testing.T) {
 			t.Errorf("another process sees %q staged, %v", name, err)
 		}
 	}
-	if there, filled, err := e.Holds(ctx, "one", nestedSettings()); err != nil || !there || filled {
-		t.Errorf("before the swap: %v, %v, %v", there, filled, err)
+	holds := func(e *typesense.Engine, s search.Settings, want typesense.Holdings) {
+		t.Helper()
+		if got, err := e.Holds(ctx, "one", s); err != nil || got != want {
+			t.Errorf("it holds %+v, %v, want %+v", got, err, want)
+		}
 	}
+	holds(e, nestedSettings(), typesense.Holdings{There: true})
 	if got := keys(t, e, "one"); !slices.Equal(got, []string{"page:old"}) {
 		t.Errorf("before the swap: %q", got)
 	}
@@ -129,19 +133,16 @@ func TestSwap(t *testing.T) {
 		t.Errorf("after the swap: %q", got)
 	}
 	other := open(t, o)
-	if there, filled, err := other.Holds(ctx, "one", nestedSettings()); err != nil || !there || !filled {
-		t.Errorf("after the swap: %v, %v, %v", there, filled, err)
-	}
-	if _, filled, err := other.Holds(ctx, "one", search.Settings{}); err != nil || filled {
-		t.Errorf("with other settings: %v, %v", filled, err)
-	}
+	holds(other, nestedSettings(), typesense.Holdings{There: true, Whole: true, Current: true})
+	holds(other, search.Settings{}, typesense.Holdings{There: true, Whole: true})
 	must(t, other.Configure(ctx, "one", search.Settings{}))
-	if _, filled, err := other.Holds(ctx, "one", search.Settings{}); err != nil || filled {
-		t.Errorf("configured, not filled: %v, %v", filled, err)
-	}
-	must(t, other.Filled(ctx, "one"))
-	if _, filled, err := other.Holds(ctx, "one", search.Settings{}); err != nil || !filled {
-		t.Errorf("filled: %v, %v", filled, err)
+	holds(other, search.Settings{}, typesense.Holdings{There: true, Whole: true})
+	must(t, other.Filled(ctx, "one", search.Settings{}))
+	holds(other, search.Settings{}, typesense.Holdings{There: true, Whole: true, Current: true})
+	refs := map[search.Key]int64{}
+	must(t, other.Documents(ctx, "one", func(k search.Key, ref int64) error { refs[k] = ref; return nil }))
+	if want := map[search.Key]int64{{Type: "page", OUUID: "new"}: 35}; !reflect.DeepEqual(refs, want) {
+		t.Errorf("documents %v", refs)
 	}
 }
 
