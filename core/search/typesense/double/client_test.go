@@ -2,6 +2,7 @@ package double_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,7 +120,7 @@ func escape(s string) string { return url.QueryEscape(s) }
 
 func send(t testing.TB, key, method, url, body string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewBufferString(body))
+	r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), method, url, bytes.NewBufferString(body))
 	if err != nil {
 		t.Fatal(err)
 	}
