@@ -71,6 +71,9 @@ func (h *Hit) AppendJSON(dst []byte) []byte {
 	dst = appendScore(dst, h.Score)
 	dst = append(dst, `,"_source":`...)
 	dst = append(dst, h.Source...)
+	if h.Group != nil {
+		dst = appendGroup(append(dst, `,"fields":`...), h.Group)
+	}
 	if len(h.Highlight) > 0 {
 		dst = appendHighlight(append(dst, `,"highlight":`...), h.Highlight)
 	}
@@ -83,6 +86,9 @@ func (h *Hit) AppendJSON(dst []byte) []byte {
 			dst = appendSortValue(dst, v)
 		}
 		dst = append(dst, ']')
+	}
+	if len(h.Inner) > 0 {
+		dst = appendInner(append(dst, `,"inner_hits":`...), h.Inner)
 	}
 	return append(dst, '}')
 }

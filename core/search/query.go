@@ -157,6 +157,7 @@ type Nested struct {
 	Objects   string
 	Query     Query
 	ScoreMode ScoreMode
+	Inner     *InnerHits // nil unless asked for
 }
 
 // PartAnalysis says what happens to a part of a word before it is looked for

@@ -23,6 +23,7 @@ type Request struct {
 	// documents that stand behind it are hits. The total counts all.
 	After     []Value
 	Highlight *Highlight // nil for none
+	Collapse  *Collapse  // nil for none
 	Source    SourceFilter
 	// Now is what "now" means in date math; zero means the time of the search.
 	Now time.Time

@@ -22,6 +22,8 @@ type Hit struct {
 	Source []byte // JSON object, already filtered
 	// Highlight has the fields in which something was marked.
 	Highlight []Highlighted
+	Group     *Group        // set if the hits are collapsed
+	Inner     []InnerResult // in the order of the request
 }
 
 // SortValue is the value of a document for one sort key: a number, a string,

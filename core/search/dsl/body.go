@@ -37,6 +37,9 @@ func (p *parser) body(o *object, what string) (err error) {
 	if err := p.postFilter(o); err != nil {
 		return err
 	}
+	if err := p.collapse(o.get("collapse")); err != nil {
+		return err
+	}
 	if err := p.later(o); err != nil {
 		return err
 	}

@@ -89,6 +89,9 @@ func (p *parser) nested(o *object) (search.Query, error) {
 	if _, err = o.flag("ignore_unmapped"); err != nil {
 		return nil, err
 	}
+	if q.Inner, err = p.innerHits(o.get("inner_hits"), q.Objects); err != nil {
+		return nil, err
+	}
 	mode, err := o.text("score_mode", "avg")
 	q.ScoreMode = search.ScoreMode(mode)
 	switch q.ScoreMode {

@@ -59,6 +59,7 @@ type parser struct {
 	clauses int
 	depth   int
 	aggs    int
+	inner   map[string]bool // names of inner hits
 	// inBuckets tells that the aggregation around has many buckets.
 	inBuckets bool
 }

@@ -37,6 +37,13 @@ func (r *run) top() ([]candidate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.req.Collapse != nil {
+		list, err := r.collapsed(keys)
+		if len(list) > 0 {
+			r.best = list[0].score
+		}
+		return list[min(r.req.From, len(list)):], err
+	}
 	h := heap[candidate]{max: r.req.From + r.req.Size, compare: func(a, b candidate) int { return compareHits(keys, &a, &b) }}
 	for _, v := range r.views {
 		if err := r.ctx.Err(); err != nil {

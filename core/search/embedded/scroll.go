@@ -24,6 +24,12 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if r.After != nil {
 		return nil, problem.Field(problem.Invalid, "search_after", "a scroll has no sort, so nothing can be behind a hit")
 	}
+	if r.Collapse != nil {
+		return nil, problem.Field(problem.Invalid, r.Collapse.Path, "a scroll does not support collapse")
+	}
+	if plans := innerPlans(r.Query); len(plans) > 0 {
+		return nil, problem.Field(problem.Invalid, plans[0].q.Inner.Path, "a scroll does not support inner hits")
+	}
 	run, err := e.start(ctx, t, r)
 	if err != nil {
 		return nil, err
@@ -42,7 +48,7 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	for _, v := range run.views {
 		c.add(v)
 	}
-	c.marks = run.marks(slices.Collect(maps.Keys(c.totals)))
+	c.marks.hits = run.marks(slices.Collect(maps.Keys(c.totals)))
 	return c, nil
 }
 
@@ -51,9 +57,9 @@ type scroll struct {
 	engine *Engine
 	req    *search.Request // what is needed of it to make hits
 	shards int
-	marks  map[typeKey][]marked // what to highlight
-	aggs   []search.AggResult   // until the first page is given
-	totals map[string]int64     // by content type
+	marks  marks              // what to highlight
+	aggs   []search.AggResult // until the first page is given
+	totals map[string]int64   // by content type
 	parts  []part
 }
 

@@ -18,11 +18,11 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 	if r.From < 0 || r.Size < 0 || r.From+r.Size > search.MaxWindow {
 		return nil, problem.Field(problem.Invalid, "size", "from + size must not be above %d", search.MaxWindow)
 	}
-	out, marks, err := e.evaluate(ctx, t, r)
+	out, m, err := e.evaluate(ctx, t, r)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.marked(ctx, r, out, marks); err != nil {
+	if err := e.marked(ctx, r, out, m); err != nil {
 		return nil, err
 	}
 	if err := e.loadTops(ctx, out.Aggs); err != nil {
@@ -33,35 +33,42 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 }
 
 // evaluate does what needs the segments.
-func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, map[typeKey][]marked, error) {
+func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Request) (*search.Response, marks, error) {
 	run, err := e.start(ctx, t, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, marks{}, err
 	}
 	defer run.close()
 	if err := run.match(); err != nil {
-		return nil, nil, err
+		return nil, marks{}, err
 	}
 	out := &search.Response{Shards: len(run.indices)}
 	if out.Aggs, err = run.aggregate(); err != nil {
-		return nil, nil, err
+		return nil, marks{}, err
 	}
 	if out.Total, err = run.narrow(); err != nil {
-		return nil, nil, err
+		return nil, marks{}, err
 	}
 	if r.Size == 0 {
-		return out, nil, nil
+		return out, marks{}, nil
 	}
 	list, err := run.top()
 	if err != nil {
-		return nil, nil, err
+		return nil, marks{}, err
 	}
 	out.Hits = run.hits(list)
 	if len(out.Hits) > 0 && (len(r.Sort) == 0 || r.Sort[0].Field == "_score" && r.Sort[0].Desc) {
 		best := float64(run.best)
 		out.MaxScore = &best
 	}
-	return out, run.marks(typesOf(out.Hits)), nil
+	if err := run.groups(list, out.Hits); err != nil {
+		return nil, marks{}, err
+	}
+	if err := run.innerHits(list, out.Hits); err != nil {
+		return nil, marks{}, err
+	}
+	types := typesOf(out.Hits)
+	return out, marks{run.marks(types), run.innerMarks(types)}, nil
 }
 
 // typesOf gives the content types of hits.
@@ -78,11 +85,11 @@ func typesOf(hits []search.Hit) []string {
 // sources loads the sources of the hits, index by index, and filters them.
 // Hits whose source is gone are left out.
 func (e *Engine) sources(ctx context.Context, r *search.Request, out *search.Response) error {
-	return e.marked(ctx, r, out, nil)
+	return e.marked(ctx, r, out, marks{})
 }
 
 // marked does so and marks what is to be highlighted.
-func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Response, marks map[typeKey][]marked) error {
+func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Response, m marks) error {
 	byIndex := map[string][]int{}
 	for i := range out.Hits {
 		byIndex[out.Hits[i].Index] = append(byIndex[out.Hits[i].Index], i)
@@ -104,8 +111,11 @@ func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Resp
 				continue
 			}
 			h := &out.Hits[i]
-			h.Highlight = highlight(loaded[k], marks[typeKey{name, h.Key.Type}])
+			h.Highlight = highlight(loaded[k], m.hits[typeKey{name, h.Key.Type}])
 			if h.Source, err = r.Source.Apply(loaded[k], h.Key.Type); err != nil {
+				return problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
+			}
+			if err := fillObjects(loaded[k], h.Inner, m.inner); err != nil {
 				return problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
 			}
 		}
@@ -117,6 +127,33 @@ func (e *Engine) marked(ctx context.Context, r *search.Request, out *search.Resp
 		}
 	}
 	out.Hits = kept
+	return e.fillGroups(ctx, out.Hits, m)
+}
+
+// fillGroups loads the sources of the documents behind collapsed hits.
+func (e *Engine) fillGroups(ctx context.Context, hits []search.Hit, m marks) error {
+	for i := range hits {
+		if hits[i].Group == nil {
+			continue
+		}
+		for k := range hits[i].Inner {
+			in := &hits[i].Inner[k]
+			if len(in.Hits) > 0 && len(in.Hits[0].Path) > 0 {
+				continue
+			}
+			part := &search.Response{Hits: make([]search.Hit, len(in.Hits))}
+			for n := range in.Hits {
+				part.Hits[n] = in.Hits[n].Hit
+			}
+			if err := e.marked(ctx, &search.Request{Source: in.Of.Source}, part, marks{hits: m.inner[in.Of]}); err != nil {
+				return err
+			}
+			in.Hits = in.Hits[:len(part.Hits)]
+			for n := range part.Hits {
+				in.Hits[n].Hit = part.Hits[n]
+			}
+		}
+	}
 	return nil
 }
 

@@ -56,6 +56,7 @@ func RunFor(t *testing.T, engine Factory, a Abilities) {
 	t.Run("Cases", func(t *testing.T) { cases(t, factory) })
 	t.Run("Pages", func(t *testing.T) { pages(t, factory) })
 	t.Run("HighlightTypes", func(t *testing.T) { highlightTypes(t, factory) })
+	t.Run("Inner", func(t *testing.T) { innerHits(t, factory) })
 	t.Run("Nested", func(t *testing.T) { nestedSemantics(t, factory) })
 	t.Run("Refused", func(t *testing.T) { refused(t, factory) })
 	t.Run("Types", func(t *testing.T) { visibleTypes(t, factory) })
