@@ -20,6 +20,7 @@ const (
 	inDouble     = "n"  // other numbers
 	inDate       = "d"  // milliseconds
 	inBoolean    = "b"  // 0 or 1
+	inGeo        = "g"  // codes of points
 	inTokens     = "f"  // keyword codes of the tokens of a text that is listed
 	inLength     = "w"  // how many words an object has in a text, a plain integer
 	inSort       = "sk" // smallest keyword of all keyword fields of the path
@@ -51,6 +52,8 @@ func prefixOf(f mapping.Family) string {
 		return inDate
 	case mapping.Boolean:
 		return inBoolean
+	case mapping.Geo:
+		return inGeo
 	}
 	return inDouble
 }
@@ -69,6 +72,8 @@ func familyOf(prefix string) (mapping.Family, bool) {
 		return mapping.Boolean, true
 	case inDouble:
 		return mapping.Double, true
+	case inGeo:
+		return mapping.Geo, true
 	}
 	return 0, false
 }

@@ -52,6 +52,7 @@ func families() []api.Field {
 		field(inLong+"_.*", "int64[]", facet, unsorted, optional),
 		field(inDate+"_.*", "int64[]", facet, unsorted, optional),
 		field(inBoolean+"_.*", "int64[]", facet, unsorted, optional),
+		field(inGeo+"_.*", "int64[]", facet, unsorted, optional),
 		field(inLength+"_.*", "int64[]", facet, unsorted, optional),
 		field(inSort+"_.*", "string", sorted, optional),
 		field(inSortNumber+"_.*", "int64", sorted, optional),
