@@ -10,7 +10,7 @@ HAS_RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) 
 RACE     := $(if $(HAS_RACE),-race)
 
 # Packages whose tests compare with golden files.
-GOLDEN = $(shell grep -rl --include='*_test.go' 'testkit\.Golden(' . | xargs -r -n1 dirname | sort -u)
+GOLDEN = $(shell grep -rl --include='*_test.go' --exclude-dir=testkit 'testkit\.Golden\b' . | xargs -r -n1 dirname | sort -u)
 
 .PHONY: help
 help: ## list the targets
