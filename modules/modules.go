@@ -4,6 +4,7 @@ package modules
 import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/modules/content"
+	"github.com/quoin-cms/quoin/modules/file"
 	"github.com/quoin-cms/quoin/modules/search"
 	"github.com/quoin-cms/quoin/modules/user"
 )
@@ -14,5 +15,6 @@ func All() []module.Spec {
 		user.Spec(),
 		content.Spec(),
 		search.Spec(),
+		file.Spec(),
 	}
 }

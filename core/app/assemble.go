@@ -20,6 +20,7 @@ import (
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
 		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, module.Instance{ID: a.Config.Instance.ID, Version: o.Version}, module.Samples{FS: o.Samples}),
+		fx.Provide(a.Config.openBlobs),
 		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
 		fx.Supply(module.Data{Folder: a.Config.Server.Data}),

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/blob"
+	"github.com/quoin-cms/quoin/core/blob/place"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
 )
@@ -65,6 +67,23 @@ func (i Instance) Validate() error {
 	return nil
 }
 
+// Blob is the section `blob`.
+type Blob struct {
+	URL     conf.Secret `yaml:"url" doc:"Where files are kept: s3://key:secret@host:9000/bucket/prefix?tls=true&region=us-east-1 is a bucket of S3 or MinIO, file:///srv/files a folder; empty means the folder files in the data folder. Several replicas need a bucket or a shared folder."`
+	MinFree conf.Bytes  `yaml:"min_free" doc:"Uploads into a folder are refused when less than this is free on its disk, so that the database keeps room."`
+}
+
+// Validate implements the check of package conf.
+func (b Blob) Validate() error {
+	if !b.URL.Set() {
+		return nil
+	}
+	if err := place.Check(b.URL.Reveal()); err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
+	return nil
+}
+
 // Log is the section `log`.
 type Log struct {
 	Level  string `yaml:"level" enum:"debug,info,warn,error" doc:"The least level that is written."`
@@ -98,6 +117,7 @@ type Switch struct {
 type Config struct {
 	Server   Server
 	Database Database
+	Blob     Blob
 	Log      Log
 	Instance Instance
 	Events   Events
@@ -115,6 +135,7 @@ func Declare(all []module.Spec) *Config {
 	c := &Config{
 		Server:   Server{Listen: "127.0.0.1:8080", Data: "./quoin-data", MaxBody: 16 << 20, StopWithin: 20 * time.Second},
 		Database: Database{AutoMigrate: true},
+		Blob:     Blob{MinFree: 256 << 20},
 		Log:      Log{Level: "info", Format: "json"},
 		Instance: Instance{ID: "quoin_"},
 		Events:   Events{Lease: 15 * time.Second, Retention: 7 * 24 * time.Hour},
@@ -123,6 +144,7 @@ func Declare(all []module.Spec) *Config {
 	c.sections = []conf.Section{
 		{Name: "server", Value: &c.Server, Doc: "Where the server listens and stores."},
 		{Name: "database", Value: &c.Database, Doc: "The database; SQLite needs no setting."},
+		{Name: "blob", Value: &c.Blob, Doc: "Where files are kept; a folder needs no setting."},
 		{Name: "log", Value: &c.Log, Doc: "The log goes to standard error, one line per request."},
 		{Name: "events", Value: &c.Events, Doc: "The event bus: what happened is kept until every subscriber has it."},
 		{Name: "instance", Value: &c.Instance, Doc: "The name of this installation towards search clients."},
@@ -170,6 +192,15 @@ func (c *Config) DefaultFile() []byte { return conf.Defaults(c.sections) }
 
 // databaseFile is the SQLite file.
 func (c *Config) databaseFile() string { return filepath.Join(c.Server.Data, "quoin.db") }
+
+// openBlobs opens the store of files; nothing is asked of a bucket yet.
+func (c *Config) openBlobs() (blob.Store, error) {
+	address := c.Blob.URL.Reveal()
+	if address == "" {
+		address = filepath.Join(c.Server.Data, "files")
+	}
+	return place.Open(address, int64(c.Blob.MinFree))
+}
 
 // StorageSummary says in words where the data is.
 func (c *Config) StorageSummary() string {

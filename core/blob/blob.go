@@ -69,7 +69,8 @@ type Stager interface {
 	// Append adds what r gives to the stage, which is made when there is none,
 	// at the offset at: what an earlier call left behind there is overwritten.
 	// size is the length of r, or negative. n bytes are stored, also when there
-	// is an error; when keep is false and r fails, n is 0.
+	// is an error. Without keep, and when there is no room, nothing of a call
+	// that fails is kept: n is 0.
 	Append(ctx context.Context, stage string, at int64, r io.Reader, size int64, keep bool) (n int64, err error)
 	// ReadStage reads length bytes from offset on.
 	ReadStage(ctx context.Context, stage string, offset, length int64) (io.ReadCloser, error)

@@ -16,6 +16,7 @@ type Reader struct {
 
 	at   int64
 	open io.ReadCloser
+	next int64 // what open gives next
 }
 
 // NewReader reads the blob of a known size, in bytes.
@@ -23,20 +24,32 @@ func NewReader(ctx context.Context, s Store, key string, size int64) *Reader {
 	return &Reader{ctx: ctx, store: s, key: key, size: size}
 }
 
+// Begin asks the store for what begins at the offset, so that an error is known
+// before anything is answered.
+func (r *Reader) Begin(offset int64) error {
+	if err := r.Close(); err != nil || offset >= r.size {
+		return err
+	}
+	open, err := r.store.Get(r.ctx, r.key, offset, r.size-offset)
+	if err == nil {
+		r.open, r.next = open, offset
+	}
+	return err
+}
+
 // Read implements io.Reader.
 func (r *Reader) Read(p []byte) (int, error) {
 	if r.at >= r.size {
 		return 0, io.EOF
 	}
-	if r.open == nil {
-		open, err := r.store.Get(r.ctx, r.key, r.at, r.size-r.at)
-		if err != nil {
+	if r.open == nil || r.next != r.at {
+		if err := r.Begin(r.at); err != nil {
 			return 0, err
 		}
-		r.open = open
 	}
 	n, err := r.open.Read(p)
 	r.at += int64(n)
+	r.next = r.at
 	if errors.Is(err, io.EOF) && r.at < r.size {
 		err = io.ErrUnexpectedEOF
 	}
@@ -54,12 +67,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	if offset < 0 {
 		return 0, errors.New("blob: seek before the beginning")
 	}
-	if offset != r.at {
-		if err := r.Close(); err != nil {
-			return 0, err
-		}
-		r.at = offset
-	}
+	r.at = offset
 	return offset, nil
 }
 

@@ -67,7 +67,7 @@ func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader,
 	} else {
 		n, err = s.appendUnknown(ctx, stage, at, r)
 	}
-	if err != nil && !keep {
+	if err != nil && (!keep || errors.Is(err, blob.ErrFull)) {
 		for done := int64(0); done < n; done += maxPart { // the sizes of pieces are known
 			err = errors.Join(err, s.remove(context.WithoutCancel(ctx), s.pieceName(stage, at+done)))
 		}
