@@ -25,7 +25,7 @@ go-test: ## the Go tests only
 	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
 
 .PHONY: services
-services: ## install PostgreSQL for the tests when it is missing and that is possible
+services: ## install PostgreSQL and MinIO for the tests when they are missing and that is possible
 	@.ci/services
 
 .PHONY: format-check

@@ -1,4 +1,4 @@
-// Package testkit is what tests share: a private PostgreSQL, real data, golden
+// Package testkit is what tests share: a private PostgreSQL and MinIO, real data, golden
 // files, a fake clock. Only tests import it.
 //
 // Three variables steer it:
