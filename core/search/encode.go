@@ -41,9 +41,9 @@ func (r *Response) AppendJSON(dst []byte) []byte {
 	dst = strconv.AppendInt(dst, int64(r.Shards), 10)
 	dst = append(dst, `,"successful":`...)
 	dst = strconv.AppendInt(dst, int64(r.Shards), 10)
-	dst = append(dst, `,"skipped":0,"failed":0},"hits":{"total":{"value":`...)
-	dst = strconv.AppendInt(dst, r.Total, 10)
-	dst = append(dst, `,"relation":"eq"},"max_score":`...)
+	dst = append(dst, `,"skipped":0,"failed":0},"hits":{`...)
+	dst = r.appendTotal(dst)
+	dst = append(dst, `"max_score":`...)
 	dst = appendScore(dst, r.MaxScore)
 	dst = append(dst, `,"hits":[`...)
 	for i := range r.Hits {
@@ -58,7 +58,23 @@ func (r *Response) AppendJSON(dst []byte) []byte {
 		dst = appendResults(dst, r.Aggs)
 		dst = append(dst, '}')
 	}
+	if len(r.Suggest) > 0 {
+		dst = appendSuggestions(append(dst, `,"suggest":`...), r.Suggest)
+	}
 	return append(dst, '}')
+}
+
+// appendTotal writes the total as far as it was asked for.
+func (r *Response) appendTotal(dst []byte) []byte {
+	if r.TrackTotal < 0 {
+		return dst
+	}
+	total, relation := r.Total, "eq"
+	if most := int64(r.TrackTotal); most > 0 && total > most {
+		total, relation = most, "gte"
+	}
+	dst = strconv.AppendInt(append(dst, `"total":{"value":`...), total, 10)
+	return append(append(append(dst, `,"relation":"`...), relation...), `"},`...)
 }
 
 // AppendJSON appends the hit in Elasticsearch's shape.

@@ -24,7 +24,15 @@ type Request struct {
 	After     []Value
 	Highlight *Highlight // nil for none
 	Collapse  *Collapse  // nil for none
-	Source    SourceFilter
+	Suggest   []Suggester
+	// MinScore, when set, leaves out documents that score less, everywhere.
+	MinScore *float64
+	// TrackScores asks for scores also when they are not sorted by.
+	TrackScores bool
+	// TrackTotal is how the total is told: exactly, or if it is above 0 as far
+	// as that, or if it is below 0 not at all.
+	TrackTotal int
+	Source     SourceFilter
 	// Now is what "now" means in date math; zero means the time of the search.
 	Now time.Time
 	// Warnings are parts of the search object that were left out on purpose,

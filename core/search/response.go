@@ -10,6 +10,9 @@ type Response struct {
 	MaxScore *float64 // nil when there is no hit or scores were not asked for
 	Hits     []Hit
 	Aggs     []AggResult // in the order of the request
+	Suggest  []Suggestion
+	// TrackTotal is that of the request.
+	TrackTotal int
 }
 
 // Hit is one document found.

@@ -43,10 +43,43 @@ func (p *parser) body(o *object, what string) (err error) {
 	if err := p.later(o); err != nil {
 		return err
 	}
-	if n := o.get("track_total_hits"); n != nil && n.kind == jsonx.Object {
-		return n.bad("true, false or a number is expected")
+	if err := p.extras(o); err != nil {
+		return err
+	}
+	if err := noOptions(o, what); err != nil {
+		return err
 	}
 	return o.done(what)
+}
+
+// extras reads how much is told of scores and totals, and what only says how
+// to compute.
+func (p *parser) extras(o *object) (err error) {
+	if o.get("min_score") != nil {
+		least, err := o.float("min_score", 0)
+		if err != nil {
+			return err
+		}
+		p.r.MinScore = &least
+	}
+	if p.r.TrackScores, err = o.flag("track_scores"); err != nil {
+		return err
+	}
+	if n := o.get("track_total_hits"); n != nil {
+		switch {
+		case n.kind == jsonx.Bool && n.text == "false":
+			p.r.TrackTotal = -1
+		case n.kind == jsonx.Number:
+			if p.r.TrackTotal, err = o.whole("track_total_hits", 0, 1, 1<<31-1); err != nil {
+				return err
+			}
+		case n.kind != jsonx.Bool:
+			return n.bad("true, false or a number is expected")
+		}
+	}
+	o.get("timeout", "preference", "request_cache", "batched_reduce_size", "max_concurrent_shard_requests", "pre_filter_shard_size",
+		"allow_partial_search_results", "ccs_minimize_roundtrips", "stats")
+	return nil
 }
 
 func (p *parser) searchAfter(n *node) error {
@@ -96,8 +129,7 @@ func lostName(n *node) bool {
 	return n.kind == jsonx.Object && len(n.keys) == 1 && n.keys[0] == "params"
 }
 
-// later reads highlights and refuses parts of a search that no engine has yet, unless they ask for
-// nothing.
+// later reads highlights and suggestions.
 func (p *parser) later(o *object) error {
 	if n := o.get("highlight"); !n.empty() {
 		var err error
@@ -107,7 +139,7 @@ func (p *parser) later(o *object) error {
 	}
 	if n := o.get("suggest"); !n.empty() {
 		if !lostName(n) {
-			return n.bad("suggest is not supported")
+			return p.suggest(n)
 		}
 		p.r.Warnings = append(p.r.Warnings, n.path()+" has lost its names and was left out")
 	}

@@ -81,7 +81,7 @@ func (r *run) checkCollapse(c *search.Collapse) error {
 // ranked gives the hits of a view with their groups, in the order of documents.
 func (v *view) ranked(keys []search.SortKey, take func(c candidate, group sortable)) error {
 	var scores []float32
-	if slices.ContainsFunc(keys, func(k search.SortKey) bool { return k.Field == "_score" }) {
+	if slices.ContainsFunc(keys, func(k search.SortKey) bool { return k.Field == "_score" }) || v.run.req.TrackScores {
 		scores = v.run.scoresOf(v)
 	}
 	readers := make([]reader, len(keys))
@@ -94,8 +94,11 @@ func (v *view) ranked(keys []search.SortKey, take func(c candidate, group sortab
 	group := v.groupReader(v.run.req.Collapse)
 	var failed error
 	each(v.shown, func(doc uint32) {
+		if failed != nil {
+			return
+		}
 		g, err := group(doc)
-		if err != nil || failed != nil {
+		if err != nil {
 			failed = err
 			return
 		}

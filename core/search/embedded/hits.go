@@ -26,7 +26,7 @@ func (r *run) top() ([]candidate, error) {
 	if len(keys) == 0 {
 		keys = []search.SortKey{{Field: "_score", Desc: true}}
 	}
-	scored := false
+	scored := r.req.TrackScores
 	for i := range keys {
 		scored = scored || keys[i].Field == "_score"
 		if err := r.checkSort(&keys[i]); err != nil {
@@ -62,7 +62,7 @@ func (r *run) top() ([]candidate, error) {
 		}
 	}
 	list := h.sorted()
-	if len(list) > 0 {
+	if len(list) > 0 && !r.req.TrackScores {
 		r.best = list[0].score
 	}
 	return list[min(r.req.From, len(list)):], nil
@@ -79,11 +79,14 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 	}
 	byScore := keys[0].Field == "_score" && keys[0].Desc
-	odd := false
+	odd, tracked := false, v.run.req.TrackScores
 	each(v.shown, func(doc uint32) {
 		if scores != nil && scores[doc] != scores[doc] {
 			odd = true
 			return
+		}
+		if tracked {
+			v.run.best = max(v.run.best, scores[doc])
 		}
 		if byScore && h.full() {
 			// The plain case, before anything is made.
@@ -141,7 +144,7 @@ func compareHits(keys []search.SortKey, a, b *candidate) int {
 // hits makes the hits of the page, still without their sources.
 func (r *run) hits(list []candidate) []search.Hit {
 	out := make([]search.Hit, len(list))
-	scored := len(r.req.Sort) == 0
+	scored := len(r.req.Sort) == 0 || r.req.TrackScores
 	whole := make([]bool, len(r.req.Sort))
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"

@@ -39,7 +39,7 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 		return nil, marks{}, err
 	}
 	defer run.close()
-	if err := run.match(); err != nil {
+	if err := run.found(); err != nil {
 		return nil, marks{}, err
 	}
 	out := &search.Response{Shards: len(run.indices)}
@@ -47,6 +47,10 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 		return nil, marks{}, err
 	}
 	if out.Total, err = run.narrow(); err != nil {
+		return nil, marks{}, err
+	}
+	out.TrackTotal = r.TrackTotal
+	if out.Suggest, err = run.suggestions(); err != nil {
 		return nil, marks{}, err
 	}
 	if r.Size == 0 {
@@ -57,7 +61,7 @@ func (e *Engine) evaluate(ctx context.Context, t search.Target, r *search.Reques
 		return nil, marks{}, err
 	}
 	out.Hits = run.hits(list)
-	if len(out.Hits) > 0 && (len(r.Sort) == 0 || r.Sort[0].Field == "_score" && r.Sort[0].Desc) {
+	if len(out.Hits) > 0 && (len(r.Sort) == 0 || r.Sort[0].Field == "_score" && r.Sort[0].Desc || r.TrackScores) {
 		best := float64(run.best)
 		out.MaxScore = &best
 	}
@@ -164,7 +168,7 @@ func (e *Engine) Count(ctx context.Context, t search.Target, r *search.Request) 
 		return 0, err
 	}
 	defer run.close()
-	if err := run.match(); err != nil {
+	if err := run.found(); err != nil {
 		return 0, err
 	}
 	n := int64(0)

@@ -60,7 +60,7 @@ func cases(t *testing.T, factory subject) {
 	for i, c := range slices.Concat(hitCases, phraseCases, nearCases, stringCases) {
 		b.hits(fmt.Sprintf("%s %d", clauseOf(c.query), i), "one", c)
 	}
-	for i, c := range slices.Concat(bodyCases, rangedCases, highlightCases) {
+	for i, c := range slices.Concat(bodyCases, rangedCases, highlightCases, suggestCases, scoreCases) {
 		b.named(fmt.Sprintf("body %d", i), func(b *bench) { b.body("one", c) })
 	}
 }
@@ -309,6 +309,15 @@ func refused(t *testing.T, factory subject) {
 		{`{"query":{"range":{"day":{"gte":"yesterday"}}}}`, "query.range"},
 		{`{"query":{"match":{"title":{"query":"x","analyzer":"nope"}}}}`, "query.match"},
 		{`{"aggs":{"t":{"terms":{"field":"tag","order":{"nope":"asc"}}}}}`, "aggs.t.terms.order"},
+		{`{"query":{"function_score":{"field_value_factor":{"field":"n"}}}}`, "query.function_score.field_value_factor"},
+		{`{"query":{"function_score":{"field_value_factor":{"field":"n","missing":-1}}}}`, "query.function_score.field_value_factor"},
+		{`{"query":{"function_score":{"field_value_factor":{"field":"n","missing":0,"modifier":"ln"}}}}`, "query.function_score.field_value_factor"},
+		{`{"query":{"function_score":{"field_value_factor":{"field":"tag"}}}}`, "query.function_score.field_value_factor"},
+		{`{"query":{"function_score":{"functions":[{"gauss":{"n":{"scale":1,"origin":"x"}}}]}}}`, "query.function_score.functions[0].gauss"},
+		{`{"query":{"function_score":{"linear":{"day":{"origin":"2024/01/01","scale":"5km"}}}}}`, "query.function_score.linear"},
+		{`{"collapse":{"field":"title"}}`, "collapse"},
+		{`{"collapse":{"field":"tag"}}`, "collapse"},
+		{`{"suggest":{"s":{"text":"x","term":{"field":"title","analyzer":"nope"}}}}`, "suggest.s.term"},
 	}, aggRefusals...) {
 		_, err := b.search(target("one"), c[0])
 		p := problem.From(err)
