@@ -44,7 +44,7 @@ func (o *object) get(names ...string) *node {
 func (o *object) done(what string) error {
 	for i, used := range o.used {
 		if !used {
-			return o.kids[i].bad("%s does not support the parameter %q%s", what, o.keys[i], hint(o.keys[i], o.asked))
+			return o.kids[i].bad("%s does not support the parameter %q%s", what, o.keys[i], meant(o.keys[i], o.asked...))
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (p *parser) clause(name string, o *object) (search.Query, error) {
 	case "geo_bounding_box":
 		return p.geoBox(o)
 	}
-	return nil, o.bad("the clause %q is not supported%s", name, hint(name, clauseNames))
+	return nil, o.bad("the clause %q is not supported%s", name, meant(name, clauseNames...))
 }
 
 // clauseNames are the clauses that there are.
