@@ -87,7 +87,7 @@ func (r *run) agg(a *search.Agg, sets []set) (search.ResultBody, error) {
 	case *search.TopHitsAgg:
 		return r.topHits(a, body, sets)
 	case *search.CompositeAgg:
-		return nil, refuseAt(a.Path, "composite needs all combinations of values, which the server cannot list")
+		return r.compositeAgg(a, body, sets)
 	case *search.GlobalAgg:
 		all := make([]set, len(r.views))
 		for i, v := range r.views {

@@ -85,7 +85,7 @@ func (r *run) ranked(a *search.Agg, keys []search.SortKey, s set, wanted int) ([
 	readers := make([]reader, len(keys))
 	scored := false
 	for i := range keys {
-		if readers[i], err = s.reader(&keys[i]); err != nil {
+		if readers[i], err = s.v.sortReader(&keys[i], s.sp); err != nil {
 			return nil, err
 		}
 		scored = scored || keys[i].Field == "_score"
@@ -110,20 +110,6 @@ func (v *view) scoreOf(d *document) float64 {
 		return score
 	}
 	return v.query.score(d.objects[0])
-}
-
-// reader gives the values of objects of a set for a sort key. Nested objects
-// have the scores of their documents and their own values.
-func (s set) reader(key *search.SortKey) (reader, error) {
-	if s.sp.Parent == nil || key.Field == "_score" || key.Field == "_doc" || key.Field == indexField {
-		return s.v.sortReader(key)
-	}
-	f := &fold{v: s.v, key: key, low: low(key), columns: [][]column{s.v.columns(s.sp, key.Field)}}
-	return func(c *candidate) sortable {
-		f.sum, f.n, f.best = 0, 0, sortable{}
-		f.object(c.at, f.columns[0])
-		return f.result()
-	}, nil
 }
 
 func (r *run) nestedHits(body *search.TopHitsAgg, keys []search.SortKey, list []candidate) ([]search.NestedHit, error) {
@@ -160,17 +146,23 @@ func (o *object) steps() []search.NestedStep {
 	if o.up == nil {
 		return nil
 	}
-	offset := 0
+	field := strings.TrimPrefix(o.space.Path, o.space.Parent.Path+".")
+	return append(o.up.steps(), search.NestedStep{Field: field, Offset: o.offset()})
+}
+
+// offset gives the place of a nested object among those of the object around
+// it; 0 for a document.
+func (o *object) offset() int {
+	n := 0
 	for _, k := range o.doc.objects {
 		if k == o {
 			break
 		}
 		if k.up == o.up && k.space == o.space {
-			offset++
+			n++
 		}
 	}
-	field := strings.TrimPrefix(o.space.Path, o.space.Parent.Path+".")
-	return append(o.up.steps(), search.NestedStep{Field: field, Offset: offset})
+	return n
 }
 
 // source gives the source of a nested object, filtered.

@@ -46,6 +46,12 @@ func (v *view) compile(q search.Query, sp *mapping.Space) (op, error) {
 		return v.fuzzy(q, sp)
 	case *search.Regexp:
 		return v.regexp(q, sp)
+	case *search.GeoDistance:
+		return v.geoDistance(q, sp)
+	case *search.GeoBox:
+		return v.geoBox(q, sp)
+	case *search.FunctionScore:
+		return v.functionScore(q, sp)
 	case *search.Boosting:
 		inner, err := v.compileAll([]search.Query{q.Positive, q.Negative}, sp)
 		if err != nil {

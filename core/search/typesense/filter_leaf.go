@@ -49,6 +49,9 @@ func (v *view) exactly(sp *mapping.Space, c column, value search.Value, boost fl
 		}
 		return &constantOp{&test{f: c.Field, column: c.Name, spans: []span{s}}, boost}
 	}
+	if c.Field.Path == mapping.IDField {
+		return &constantOp{ofTerms(c, []string{value.Text}), boost}
+	}
 	return v.run.newTerm(&termOp{v: v, sp: sp, col: c, text: value.Text, boost: boost, c: ofTerms(c, []string{value.Text})})
 }
 
@@ -72,7 +75,7 @@ func (v *view) point(f *mapping.Field, value search.Value) (span, bool) {
 		return span{low: from, high: to}, err == nil
 	}
 	n, ok := value.Number()
-	return point(n), ok
+	return point(n), ok && f.Family != mapping.Geo
 }
 
 // date reads a date in milliseconds, with date math.

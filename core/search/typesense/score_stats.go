@@ -1,7 +1,9 @@
 package typesense
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
@@ -63,21 +65,28 @@ func (r *run) newTerm(p *termOp) op {
 	return p
 }
 
-// loadStats asks the server for the statistics of all terms of the query.
+// loadStats asks the server for the statistics of the terms that were noted.
 func (r *run) loadStats() error {
-	texts := map[textKey]*termOp{}
-	for _, p := range r.noted {
-		texts[keyOf(p.sp, p.col.Field)] = p
-	}
-	list := make([]*termOp, 0, len(texts))
-	for _, p := range texts {
-		list = append(list, p)
-	}
-	return r.each(2, func(part int) error {
-		if part == 0 {
-			return r.each(len(r.noted), func(i int) error { return r.loadTerm(r.noted[i]) })
+	r.mu.Lock()
+	var terms []*termOp
+	for _, p := range r.noted { // others may be asking for some of them right now
+		if n := r.freqs[termKey{keyOf(p.sp, p.col.Field), p.text}]; math.IsNaN(*n) {
+			terms = append(terms, p)
 		}
-		return r.each(len(list), func(i int) error { return r.loadField(list[i]) })
+	}
+	byField := map[textKey]*termOp{}
+	for _, p := range terms {
+		if key := keyOf(p.sp, p.col.Field); r.texts[key] == nil {
+			byField[key] = p
+		}
+	}
+	r.mu.Unlock()
+	fields := slices.Collect(maps.Values(byField))
+	return r.each(len(terms)+len(fields), func(i int) error {
+		if i < len(terms) {
+			return r.loadTerm(terms[i])
+		}
+		return r.loadField(fields[i-len(terms)])
 	})
 }
 
@@ -135,7 +144,7 @@ func (r *run) loadField(p *termOp) error {
 func (r *run) frequency(sp *mapping.Space, f *mapping.Field, text string) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := r.freqs[termKey{keyOf(sp, f), text}]; n != nil {
+	if n := r.freqs[termKey{keyOf(sp, f), text}]; n != nil && !math.IsNaN(*n) {
 		return *n
 	}
 	return 0

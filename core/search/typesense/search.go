@@ -127,7 +127,7 @@ func (r *run) answer() (*search.Response, error) {
 		}
 		return r.page(out)
 	})
-	return out, err
+	return out, cmp.Or(err, r.fault)
 }
 
 // needsScores tells whether the documents have to be scored.
@@ -153,7 +153,7 @@ func ranksHits(list []search.Agg) bool {
 // candidate is a document that may be among the hits.
 type candidate struct {
 	doc   *document
-	at    *object // a nested object of it in top_hits
+	at    *object // the document itself, or a nested object of it
 	score float64
 	vals  []sortable
 }
@@ -271,7 +271,7 @@ func (v *view) candidates(keys []search.SortKey, docs []*document, position []so
 	readers := make([]reader, len(keys))
 	for i := range keys {
 		var err error
-		if readers[i], err = v.sortReader(&keys[i]); err != nil {
+		if readers[i], err = v.sortReader(&keys[i], v.root()); err != nil {
 			return nil, err
 		}
 		scored = scored || keys[i].Field == "_score"
@@ -282,7 +282,7 @@ func (v *view) candidates(keys []search.SortKey, docs []*document, position []so
 		if err := v.run.ctx.Err(); err != nil {
 			return nil, err
 		}
-		c := candidate{doc: d, vals: make([]sortable, len(keys))}
+		c := candidate{doc: d, at: d.objects[0], vals: make([]sortable, len(keys))}
 		if scored {
 			if c.score = constant; !same {
 				c.score = v.query.score(d.objects[0])

@@ -17,6 +17,7 @@ const maxQuestions = 4_000
 type batch struct {
 	ctx  context.Context
 	send func(ctx context.Context, entries []entry) ([]rawResult, error)
+	most int // searches of the server
 
 	mu      sync.Mutex
 	running int // goroutines that do not wait for an answer
@@ -32,7 +33,7 @@ type question struct {
 }
 
 func newBatch(ctx context.Context, send func(context.Context, []entry) ([]rawResult, error)) *batch {
-	return &batch{ctx: ctx, send: send, running: 1}
+	return &batch{ctx: ctx, send: send, most: maxQuestions, running: 1}
 }
 
 // ask gives the answers to some searches, in their order.
@@ -42,9 +43,9 @@ func (b *batch) ask(entries ...entry) ([]rawResult, error) {
 	}
 	q := &question{entries: entries, done: make(chan struct{})}
 	b.mu.Lock()
-	if b.asked += len(entries); b.asked > maxQuestions {
+	if b.asked += len(entries); b.asked > b.most {
 		b.mu.Unlock()
-		return nil, problem.New(problem.Invalid, "the engine %q would need more than %d searches of its server for this request: ask for fewer buckets or clauses", engineName, maxQuestions)
+		return nil, problem.New(problem.Invalid, "the engine %q would need more than %d searches of its server for this request: ask for fewer buckets or clauses", engineName, b.most)
 	}
 	b.waiting = append(b.waiting, q)
 	b.pass()

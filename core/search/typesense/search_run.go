@@ -29,7 +29,8 @@ type run struct {
 	freqs   map[termKey]*float64 // how many objects hold a term
 	noted   []*termOp            // one of each term
 	texts   map[textKey]*fieldStats
-	buckets int // made so far
+	buckets int   // made so far
+	fault   error // of a score, the first
 }
 
 // view is one index in a run.

@@ -1,6 +1,8 @@
 package typesense
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,7 +104,7 @@ func (v *view) sortPart(key *search.SortKey) (string, bool) {
 	case indexField:
 		return "", true
 	}
-	if key.NestedPath != "" || key.Missing != nil || key.Mode == search.SortSum || key.Mode == search.SortAvg {
+	if key.Geo != nil || key.NestedPath != "" || key.Missing != nil || key.Mode == search.SortSum || key.Mode == search.SortAvg {
 		return "", false
 	}
 	numbers, words := false, false
@@ -136,7 +138,9 @@ func listed(f *mapping.Field) bool { return f.Family != mapping.Text || f.Listed
 // reader gives the value of a candidate for one sort key.
 type reader func(c *candidate) sortable
 
-func (v *view) sortReader(key *search.SortKey) (reader, error) {
+// sortReader makes the reader of a key for the objects of a space: documents,
+// or nested ones.
+func (v *view) sortReader(key *search.SortKey, base *mapping.Space) (reader, error) {
 	switch key.Field {
 	case "_score":
 		return func(c *candidate) sortable { return sortable{num: c.score, state: isNumber} }, nil
@@ -145,12 +149,14 @@ func (v *view) sortReader(key *search.SortKey) (reader, error) {
 	case indexField:
 		return func(*candidate) sortable { return sortable{text: v.gen.index, state: isText} }, nil
 	}
-	f := &fold{v: v, key: key, low: low(key), spaces: []*mapping.Space{v.root()}}
-	if key.NestedPath != "" {
-		f.spaces = v.inner(v.root(), key.NestedPath)
+	f := &fold{key: key, low: low(key), base: base, spaces: []*mapping.Space{base}}
+	if key.NestedPath != "" && key.NestedPath != base.Path {
+		f.spaces = v.inner(base, key.NestedPath)
 	}
 	for _, sp := range f.spaces {
-		f.columns = append(f.columns, v.columns(sp, key.Field))
+		f.columns = append(f.columns, slices.DeleteFunc(slices.Clone(v.columns(sp, key.Field)), func(c column) bool {
+			return !listed(c.Field) || (c.Field.Family == mapping.Geo) != (key.Geo != nil)
+		}))
 		var filter cond = all{}
 		if key.NestedFilter != nil {
 			p, err := v.compile(key.NestedFilter, sp)
@@ -171,8 +177,8 @@ func low(key *search.SortKey) bool {
 
 // fold makes one of the values of a document.
 type fold struct {
-	v       *view
 	key     *search.SortKey
+	base    *mapping.Space // of the objects that are sorted
 	low     bool
 	spaces  []*mapping.Space
 	columns [][]column // by space
@@ -186,9 +192,9 @@ type fold struct {
 func (f *fold) read(c *candidate) sortable {
 	f.sum, f.n, f.best = 0, 0, sortable{}
 	for i, sp := range f.spaces {
-		objects := c.doc.objects[:1]
-		if sp.Parent != nil {
-			objects = c.doc.objects[0].within(sp)
+		objects := []*object{c.at}
+		if sp != f.base {
+			objects = c.at.within(sp)
 		}
 		for _, o := range objects {
 			if f.filters[i].holds(o) {
@@ -196,11 +202,6 @@ func (f *fold) read(c *candidate) sortable {
 			}
 		}
 	}
-	return f.result()
-}
-
-// result gives what became of the values.
-func (f *fold) result() sortable {
 	switch {
 	case f.n == 0:
 		return f.absent()
@@ -217,8 +218,12 @@ func (f *fold) object(o *object, columns []column) {
 		switch {
 		case c.Field.Family.Numeric():
 			for _, w := range o.values(c.Name) {
-				f.sum += w.num
-				f.take(sortable{num: w.num, state: isNumber})
+				n := w.num
+				if f.key.Geo != nil {
+					n = nearest(f.key.Geo, n)
+				}
+				f.sum += n
+				f.take(sortable{num: n, state: isNumber})
 			}
 		case c.Field.Family == mapping.Keyword:
 			for _, w := range o.values(c.Name) {
@@ -242,6 +247,8 @@ func (f *fold) take(s sortable) {
 // absent is what a document without a value is sorted by.
 func (f *fold) absent() sortable {
 	switch {
+	case f.key.Geo != nil:
+		return sortable{num: math.Inf(1), state: isNumber}
 	case f.key.MissingFirst:
 		return sortable{state: absentFirst}
 	case f.key.Missing == nil:
@@ -280,8 +287,14 @@ func (r *run) named(path string) []*mapping.Field {
 
 // checkSort refuses keys that no index can be sorted by.
 func (r *run) checkSort(key *search.SortKey) error {
+	if key.Geo != nil {
+		return nil
+	}
 	text, other, keyword := false, false, false
 	for _, f := range r.named(key.Field) {
+		if f.Family == mapping.Geo {
+			return problem.Field(problem.Invalid, key.Path, "the field %q has points, which have no order; use _geo_distance", key.Field)
+		}
 		text = text || !listed(f)
 		other = other || listed(f)
 		keyword = keyword || listed(f) && !f.Family.Numeric()
@@ -298,7 +311,7 @@ func (r *run) checkSort(key *search.SortKey) error {
 
 // wholeSort tells whether the values of a key are integers.
 func (r *run) wholeSort(key *search.SortKey) bool {
-	if key.Field == "_score" || key.Mode == search.SortAvg {
+	if key.Geo != nil || key.Field == "_score" || key.Mode == search.SortAvg {
 		return false
 	}
 	for _, f := range r.named(key.Field) {
