@@ -49,6 +49,11 @@ func (ix *Indexer) build(ctx context.Context) error {
 	if err := ix.catchUp(ctx); err != nil {
 		return err
 	}
+	if ix.server != nil {
+		if err := ix.catchUpServer(ctx); err != nil {
+			return err
+		}
+	}
 	work, err := ix.beginBuild(ctx)
 	n := int64(0)
 	if len(work) > 0 && err == nil {
@@ -91,7 +96,7 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 		switch {
 		case p.moving:
 			next = target
-			err = ix.engine.Create(ctx, next, ix.settings)
+			err = ix.fresh(ctx, next)
 		case p.filled:
 			next, err = ix.engine.Stage(ctx, p.index, ix.settings)
 		}
@@ -99,7 +104,7 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 			return work, fmt.Errorf("create index %s: %w", p.env.Index, err)
 		}
 		p.next = next
-		p.pending = false
+		p.pending, p.made = false, ix.settings
 		work[name] = p
 	}
 	if len(work) > 0 {
@@ -112,12 +117,22 @@ func (ix *Indexer) beginBuild(ctx context.Context) (map[string]*place, error) {
 
 // scan reads the whole store into the indexes that are being built.
 func (ix *Indexer) scan(ctx context.Context, work map[string]*place) (n int64, err error) {
+	begin := time.Now()
 	batches := map[string][]port.Published{}
+	scanned := map[string]map[port.Key]int64{} // what went to a server, by environment
+	if ix.server != nil {
+		for name := range work {
+			scanned[name] = map[port.Key]int64{}
+		}
+	}
 	err = ix.docs.Scan(ctx, func(p port.Published) error {
 		if work[p.Environment] == nil {
 			return nil
 		}
 		n++
+		if ix.server != nil {
+			scanned[p.Environment][p.Key] = p.Revision
+		}
 		batches[p.Environment] = append(batches[p.Environment], p)
 		if len(batches[p.Environment]) < buildBatch {
 			return nil
@@ -131,6 +146,9 @@ func (ix *Indexer) scan(ctx context.Context, work map[string]*place) (n int64, e
 		if err == nil {
 			err = ix.add(ctx, work[name], batch)
 		}
+	}
+	if err == nil && ix.server != nil {
+		err = ix.recheck(ctx, work, scanned, begin)
 	}
 	return n, err
 }
@@ -176,7 +194,9 @@ func (ix *Indexer) endBuild(ctx context.Context, work map[string]*place, failed 
 			}
 		case next == "":
 			p.filled = true
+			ix.whole(ctx, p.index, p.made)
 		case p.moving:
+			ix.whole(ctx, next, p.made)
 			old := p.index
 			p.index, p.filled, p.moving = next, true, false
 			ix.retire(ctx, p, old)

@@ -19,6 +19,9 @@ func patterns() []string {
 // subscription is how the index follows this process: it lives here and is made
 // from the store at start, so an event that was not heard is no loss.
 func subscription(ix *Indexer) []event.Live {
+	if ix.server != nil {
+		return []event.Live{{Name: "search", Patterns: patterns(), Deliver: ix.deliverConfig}}
+	}
 	return []event.Live{{Name: "search", Patterns: patterns(), Deliver: ix.deliver}}
 }
 
@@ -32,6 +35,9 @@ func indexed(kind string) bool {
 	return false
 }
 
+// isContent tells whether events of a type are about documents.
+func isContent(name string) bool { return strings.HasPrefix(name, "content.") }
+
 // deliver notes what events are about. It runs on the goroutine that writes to
 // the database, so it loads nothing.
 func (ix *Indexer) deliver(events []event.Event) {
@@ -40,7 +46,7 @@ func (ix *Indexer) deliver(events []event.Event) {
 		kind, name, ok := strings.Cut(events[i].Subject, ":")
 		switch {
 		case !ok:
-		case strings.HasPrefix(events[i].Type, "content."):
+		case isContent(events[i].Type):
 			ix.queue.mark(port.Key{Type: kind, OUUID: name})
 		case indexed(kind):
 			changed = true

@@ -80,6 +80,9 @@ type Indexer struct {
 	doubted   map[port.Key]struct{} // looked for once without a trace; only used by the loop
 	running   sync.WaitGroup
 	started   atomic.Bool // this process holds the index
+	server    server      // the engine if processes share it, else nil
+	leading   atomic.Bool // this process makes and fills the indexes of server
+	applying  atomic.Bool // this process applies changes to the indexes of server
 	away      *requests   // asks the process that holds it
 	cancel    context.CancelFunc
 }
@@ -110,6 +113,7 @@ func (ix *Indexer) start(ctx context.Context) {
 // stop ends what start began, and saves the indexes.
 func (ix *Indexer) stop() {
 	ix.started.Store(false)
+	ix.applying.Store(false)
 	if ix.cancel != nil {
 		ix.cancel()
 		ix.running.Wait()
@@ -195,7 +199,25 @@ func (ix *Indexer) apply(ctx context.Context, keys []port.Key) error {
 		return fmt.Errorf("load documents: %w", err)
 	}
 	ix.doubt(keys, seen)
+	if err := ix.learn(ctx, found); err != nil {
+		return err
+	}
+	wrote, err := ix.spread(ctx, keys, found)
+	if err != nil || ix.server == nil {
+		return err
+	}
+	again, err := ix.changedSince(ctx, keys, found, wrote)
+	if err != nil || len(again) == 0 {
+		return err
+	}
+	return ix.apply(ctx, again)
+}
+
+// spread writes the states of documents to every index and gives the indexes by
+// environment.
+func (ix *Indexer) spread(ctx context.Context, keys []port.Key, found map[string]map[port.Key]port.Published) (map[string][]string, error) {
 	ops := make([]search.Op, len(keys))
+	wrote := map[string][]string{}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	for name, p := range ix.places {
@@ -203,9 +225,14 @@ func (ix *Indexer) apply(ctx context.Context, keys []port.Key) error {
 		for i, k := range keys {
 			ops[i] = operation(k, states[k])
 		}
-		for _, index := range p.names() {
+		targets, err := ix.targets(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		wrote[name] = targets
+		for _, index := range targets {
 			if err := ix.write(ctx, index, ops); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -216,7 +243,7 @@ func (ix *Indexer) apply(ctx context.Context, keys []port.Key) error {
 	}
 	ix.stats.batches.Add(1)
 	ix.stats.documents.Add(int64(len(keys)))
-	return nil
+	return wrote, nil
 }
 
 // operation makes the change that brings an index to the state of a document;

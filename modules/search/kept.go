@@ -33,6 +33,9 @@ func (ix *Indexer) clean(ctx context.Context) {
 
 // create makes an index and tells whether it has found what it had before.
 func (ix *Indexer) create(ctx context.Context, index string) (restored bool, err error) {
+	if ix.server != nil {
+		return false, ix.adopt(ctx, index)
+	}
 	if ix.keeper == nil {
 		return false, ix.engine.Create(ctx, index, ix.settings)
 	}

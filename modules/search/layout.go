@@ -20,6 +20,9 @@ type place struct {
 	// restored tells that it holds what it held when its file was written, and
 	// was not compared with the store yet.
 	restored bool
+	// unread tells that it was found on the server, and was not compared with
+	// the store yet.
+	unread bool
 	// pending asks for the index to be filled, or built anew.
 	pending bool
 	// next is the index that is being built to replace index; empty otherwise.
@@ -27,6 +30,8 @@ type place struct {
 	moving bool // next has another name, which the environment has got
 	// asked is env as it was when the build began: what the build fulfils.
 	asked port.Environment
+	// made are the settings when the build began.
+	made search.Settings
 	// old are indexes that were replaced. They answer under their own names for
 	// a while, and get the changes of documents.
 	old []string
@@ -79,7 +84,12 @@ func (ix *Indexer) sync(ctx context.Context) error {
 		}
 		ix.config = &config
 	}
-	if err := ix.arrange(ctx, environments); err != nil {
+	if ix.server != nil && !ix.leading.Load() {
+		err = ix.observe(ctx, environments)
+	} else if err = ix.arrange(ctx, environments); err == nil {
+		ix.openFilled(len(environments))
+	}
+	if err != nil {
 		return err
 	}
 	ix.managed = aliases
@@ -91,6 +101,10 @@ func (ix *Indexer) sync(ctx context.Context) error {
 // are indexed in another way now.
 func (ix *Indexer) configure(ctx context.Context, s search.Settings) error {
 	types, all := changedTypes(ix.settings, s)
+	if ix.server != nil && !ix.leading.Load() { // the process that makes the indexes does it
+		ix.settings = s
+		return nil
+	}
 	for _, p := range ix.places {
 		for _, index := range p.names() {
 			if err := ix.engine.Configure(ctx, index, s); err != nil {
@@ -106,6 +120,9 @@ func (ix *Indexer) configure(ctx context.Context, s search.Settings) error {
 			affected = n > 0 || p.next != ""
 		}
 		p.pending = p.pending || affected
+		if p.filled && !p.pending {
+			ix.whole(ctx, p.index, s)
+		}
 	}
 	ix.settings = s
 	return nil
@@ -129,6 +146,9 @@ func (ix *Indexer) arrange(ctx context.Context, environments []port.Environment)
 			}
 			p = &place{env: env, index: env.Index, restored: restored}
 			p.pending = !restored || env.Reindex || p.wanted() != p.index
+			if err := ix.settle(ctx, p); err != nil {
+				return err
+			}
 			ix.places[env.Name] = p
 		case p.env != env:
 			p.pending = p.pending || env.Reindex && !p.env.Reindex
@@ -189,6 +209,9 @@ func (ix *Indexer) publish(ctx context.Context) {
 		l.aliases[alias] = slices.Compact(indices)
 	}
 	ix.layout.Store(l)
+	if ix.server != nil && !ix.leading.Load() {
+		return
+	}
 	if err := ix.setAliases(ctx, l.aliases); err != nil {
 		ix.log.WarnContext(ctx, "the engine did not take the aliases", "error", err)
 	}

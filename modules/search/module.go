@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"go.uber.org/fx"
@@ -16,6 +17,7 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/search/embedded"
+	"github.com/quoin-cms/quoin/core/search/typesense"
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
@@ -37,7 +39,7 @@ func Spec() module.Spec {
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newEmbedded, newRunner, fx.Private),
+		fx.Provide(newEngine, newRunner, fx.Private),
 		fx.Provide(newService), // commands run with it
 		module.Offer[port.Refresher](func(ix *Indexer) *Indexer { return ix }),
 		module.Offer[port.Finder](func(s *Service) *Service { return s }),
@@ -51,17 +53,25 @@ func wiring() fx.Option {
 	)
 }
 
-// newEmbedded makes the engine that lives in this process. It finds sources in
-// the content store.
-func newEmbedded(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, names port.Indexes, data module.Data, cfg *Config, log *slog.Logger) *Indexer {
+// newEngine makes the engine that the configuration asks for: the one that lives
+// in this process and finds sources in the content store, or one on a server.
+func newEngine(d *db.DB, bus *event.Bus, docs port.Documents, types port.ContentTypes, names port.Indexes, data module.Data, cfg *Config, log *slog.Logger) (*Indexer, error) {
 	ix := newIndexer(docs, types, names, cfg, log)
+	ix.away = &requests{store: store{d}, log: log}
+	if cfg.Engine == engineTypesense {
+		e, err := typesense.New(typesense.Options{URLs: strings.Split(cfg.URL, ","), Key: string(cfg.Key), Prefix: cfg.Prefix, Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("search.url: %w", err)
+		}
+		ix.engine, ix.server, ix.heard = e, e, bus.Known()
+		return ix, nil
+	}
 	e := embedded.Open(ix.sources, embedded.Options{Dir: filepath.Join(data.Folder, "search"), Log: log})
 	ix.engine, ix.keeper = e, e
-	ix.away = &requests{store: store{d}, log: log}
 	if d.Dialect() == db.Postgres { // see others
 		ix.heard = bus.Known()
 	}
-	return ix
+	return ix, nil
 }
 
 func newService(ix *Indexer, types port.ContentTypes, cfg *Config, i module.Instance, log *slog.Logger) *Service {
@@ -85,6 +95,10 @@ func newRunner(ix *Indexer, s *Service, d *db.DB) *runner {
 // start makes this process the one that holds the index. SQLite has one
 // process in any case.
 func (r *runner) start(ctx context.Context) error {
+	if r.index.server != nil {
+		r.index.startShared(ctx, r.db, r.service.perform)
+		return nil
+	}
 	if r.db.Dialect() == db.Postgres {
 		release, err := r.db.Lock(ctx, "search-embedded")
 		if errors.Is(err, db.ErrLocked) {
@@ -120,6 +134,9 @@ func (r *runner) stop(context.Context) error {
 // others listens to what other processes on the same database write, which
 // only PostgreSQL can have.
 func others(ix *Indexer, d *db.DB) []event.Subscription {
+	if ix.server != nil {
+		return shared(ix)
+	}
 	if d.Dialect() != db.Postgres {
 		return nil
 	}

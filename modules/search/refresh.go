@@ -20,6 +20,9 @@ func (ix *Indexer) Refresh(ctx context.Context, keys []port.Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
+	if ix.applying.Load() {
+		return ix.refreshShared(ctx, keys)
+	}
 	if !ix.started.Load() {
 		_, err := ix.away.ask(ctx, askChanged, question{Keys: keys}, func(string) {})
 		return err
@@ -105,7 +108,12 @@ func (ix *Indexer) notReady() error {
 
 // health is the check `search`: it fails while indexing fails. An index that is
 // being built at start is no failure, for everything else works.
-func (ix *Indexer) health(context.Context) error { return ix.stats.failure() }
+func (ix *Indexer) health(ctx context.Context) error {
+	if ix.server != nil {
+		return ix.healthShared(ctx)
+	}
+	return ix.stats.failure()
+}
 
 // Stats counts what the indexer has done since start.
 type Stats struct {

@@ -1,0 +1,146 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+const (
+	// leaderEvery is how often a process tries to become the one that builds.
+	leaderEvery = time.Second
+	// sweepServer is how often what was replaced on the server is looked for.
+	sweepServer = 10 * time.Second
+)
+
+// leaderLock is the name of the lock that the process holds which makes and
+// fills indexes on a search server.
+const leaderLock = "search-indexes"
+
+// shared says how processes that share a search server follow the store: each
+// change has a delivery that one of them works, and that waits when there is
+// none.
+func shared(ix *Indexer) []event.Subscription {
+	return []event.Subscription{{Name: "search-server", Patterns: patterns(), Batch: 256, Handle: ix.work}}
+}
+
+// work applies what events are about; they count as delivered when it can be
+// searched.
+func (ix *Indexer) work(ctx context.Context, events []event.Event) error {
+	ix.deliver(events)
+	if mark := ix.queue.target(); mark > 0 {
+		return ix.queue.wait(ctx, mark)
+	}
+	return nil
+}
+
+// deliverConfig is deliver for what a process with a search server hears of
+// itself: documents come as deliveries.
+func (ix *Indexer) deliverConfig(events []event.Event) {
+	kept := events[:0:0]
+	for _, e := range events {
+		if !isContent(e.Type) {
+			kept = append(kept, e)
+		}
+	}
+	ix.deliver(kept)
+}
+
+// startShared begins to apply changes, and to try to become the process that
+// makes and fills indexes, until stop. It returns at once.
+func (ix *Indexer) startShared(ctx context.Context, d *db.DB, perform performer) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ix.cancel = cancel
+	ix.applying.Store(true)
+	ix.running.Go(func() { ix.follow(ctx) })
+	ix.running.Go(func() { ix.scrolls.sweepLoop(ctx) })
+	ix.running.Go(func() { ix.watch(ctx) })
+	ix.running.Go(func() { ix.lead(ctx, d, perform) })
+	ix.queue.signal()
+}
+
+// lead waits for the lock, watching what its holder does, and then makes and
+// fills indexes until ctx ends.
+func (ix *Indexer) lead(ctx context.Context, d *db.DB, perform performer) {
+	for ctx.Err() == nil {
+		release, err := d.Lock(ctx, leaderLock)
+		if err == nil {
+			ix.leadNow(ctx, perform)
+			release()
+			return
+		}
+		if !errors.Is(err, db.ErrLocked) && ctx.Err() == nil {
+			ix.log.WarnContext(ctx, "the lock of the search indexes could not be asked for; trying again", "error", err)
+		}
+		ix.insist(ctx, "the search indexes could not be looked up", ix.sync)
+		if sleep(ctx, leaderEvery) != nil {
+			return
+		}
+	}
+}
+
+func (ix *Indexer) leadNow(ctx context.Context, perform performer) {
+	ix.syncing.Lock()
+	ix.mu.Lock()
+	ix.leading.Store(true)
+	ix.config, ix.places = nil, map[string]*place{} // what there is to do is found out anew
+	ix.mu.Unlock()
+	ix.syncing.Unlock()
+	ix.started.Store(true)
+	ix.running.Go(func() { ix.away.serve(ctx, perform) })
+	ix.running.Go(func() { ix.sweepServer(ctx) })
+	tell(ix.now)
+	ix.buildLoop(ctx)
+}
+
+func (ix *Indexer) sweepServer(ctx context.Context) {
+	for sleep(ctx, sweepServer) == nil {
+		ix.server.Sweep(ctx)
+	}
+}
+
+// observe learns which indexes the process that makes them has made. The caller
+// has locked syncing and mu.
+func (ix *Indexer) observe(ctx context.Context, environments []port.Environment) error {
+	places := map[string]*place{}
+	for _, env := range environments {
+		h, err := ix.server.Holds(ctx, env.Index, ix.settings)
+		if err != nil {
+			return err
+		}
+		if h.There {
+			places[env.Name] = &place{env: env, index: env.Index, filled: h.Whole}
+		}
+	}
+	ix.places = places
+	ix.openFilled(len(environments))
+	return nil
+}
+
+// refreshShared applies documents at once, in this process: what it has sent is
+// found when it returns.
+func (ix *Indexer) refreshShared(ctx context.Context, keys []port.Key) error {
+	ix.queue.mark(keys...)
+	if mark := ix.queue.target(keys...); mark > 0 {
+		if err := ix.queue.wait(ctx, mark); err != nil {
+			return err
+		}
+	}
+	return ix.wait(ctx, ix.ready)
+}
+
+// healthShared fails while the server is not there or does not write.
+func (ix *Indexer) healthShared(ctx context.Context) error {
+	if err := ix.server.Ping(ctx); err != nil {
+		if p := problem.From(err); p.Cause != nil {
+			return p.Cause
+		}
+		return err
+	}
+	return ix.stats.failure()
+}

@@ -1,0 +1,92 @@
+package search_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/quoin-cms/quoin/core/search/typesense/double"
+	"github.com/quoin-cms/quoin/core/testkit"
+)
+
+// onServer gives what makes a server use the search server of
+// QUOIN_TEST_TYPESENSE_URL, or a double of its own.
+func onServer(t testing.TB) (vars []string, d *double.Server) {
+	t.Helper()
+	url, key := os.Getenv("QUOIN_TEST_TYPESENSE_URL"), os.Getenv("QUOIN_TEST_TYPESENSE_KEY")
+	if url == "" {
+		d = double.New(double.Options{Key: "secret", Violation: t.Errorf})
+		t.Cleanup(d.Close)
+		url, key = d.URL(), "secret"
+	}
+	return []string{
+		"QUOIN_SEARCH__ENGINE=typesense", "QUOIN_SEARCH__URL=" + url, "QUOIN_SEARCH__KEY=" + key,
+		"QUOIN_SEARCH__PREFIX=qt" + strings.ToLower(rand.Text()[:10]), "QUOIN_SERVER__DATA=" + t.TempDir(),
+	}, d
+}
+
+func (s *server) total(object string) string {
+	s.Helper()
+	return s.search("admin", object).is(200).raw("hits.total.value")
+}
+
+func TestSearchServer(t *testing.T) {
+	vars, d := onServer(t)
+	s := site(t, vars...)
+	if n := s.total(`{"indices":["quoin_preview"]}`); n != "4" {
+		t.Errorf("%s documents", n)
+	}
+	if n := s.total(`{"indices":["quoin_preview"],"queryArray":{"match":{"title":"first"}}}`); n != "2" {
+		t.Errorf("%s documents match", n)
+	}
+	made := 0
+	if d != nil {
+		made = d.Count("POST", "/collections")
+	}
+	s = s.again()
+	if n := s.total(`{"indices":["quoin_preview"]}`); n != "4" {
+		t.Errorf("%s documents after a restart", n)
+	}
+	if d != nil && s.index.Stats().Builds > 0 && s.index.Stats().Scanned > 0 {
+		t.Errorf("%d documents are read to build an index that is there; %d requests before", s.index.Stats().Scanned, made)
+	}
+}
+
+// TestSearchServerShared writes through two processes at the same time and reads
+// through both.
+func TestSearchServerShared(t *testing.T) {
+	vars, _ := onServer(t)
+	vars = append(vars, "QUOIN_DATABASE_URL="+testkit.Postgres(t, testkit.WithoutFsync()))
+	one := site(t, vars...)
+	two := start(t, append(vars, "QUOIN_SERVER__DATA="+t.TempDir())...)
+	if n := two.total(`{"indices":["quoin_preview"]}`); n != "4" {
+		t.Errorf("%s documents through the other process", n)
+	}
+	var all sync.WaitGroup
+	for i, s := range []*server{one, two} {
+		all.Go(func() {
+			for k := range 20 {
+				a, err := s.do("admin", "POST", fmt.Sprintf("/api/data/page/index/p%d-%d?refresh=true", i, k), `{"title":"written"}`)
+				if err != nil || a.status != 200 {
+					t.Errorf("%+v, %v", a, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, s := range []*server{one, two} {
+		s.must(s.index.RefreshAll(context.Background()))
+		if n := s.total(`{"indices":["quoin_preview"],"queryArray":{"match":{"title":"written"}}}`); n != "40" {
+			t.Errorf("%s documents", n)
+		}
+	}
+	one.stop() // the other one takes over
+	two.store("page", "late", `{"title":"late"}`)
+	if n := two.total(`{"indices":["quoin_preview"],"queryArray":{"match":{"title":"late"}}}`); n != "1" {
+		t.Errorf("%s documents after the first process has ended", n)
+	}
+}
