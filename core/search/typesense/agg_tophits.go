@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
 )
@@ -41,7 +40,7 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 	}
 	list := slices.Concat(lists...)
 	slices.SortStableFunc(list, func(a, b candidate) int {
-		return cmp.Or(compareHits(keys, a.vals, b.vals), cmp.Compare(a.doc.order, b.doc.order))
+		return cmp.Or(compareHits(keys, a.vals, b.vals), r.order(&a, &b))
 	})
 	out := &search.TopHits{Total: total}
 	if keys[0].Field == "_score" && len(list) > 0 {
@@ -117,26 +116,10 @@ func (r *run) nestedHits(body *search.TopHitsAgg, keys []search.SortKey, list []
 	out := make([]search.NestedHit, len(list))
 	scored := slices.ContainsFunc(keys, func(k search.SortKey) bool { return k.Field == "_score" })
 	for i := range list {
-		c := &list[i]
-		h := search.NestedHit{Hit: search.Hit{Index: c.doc.view.gen.index, Key: c.doc.key, Ref: c.doc.ref}, Path: c.at.steps()}
-		if scored {
-			score := c.score
-			h.Score = &score
-		}
-		for k := range body.Sort {
-			h.Sort = append(h.Sort, c.vals[k].value(r.wholeSort(&body.Sort[k])))
-		}
 		var err error
-		if len(h.Path) == 0 {
-			h.Highlight = marks.of(c.doc)
-			h.Source, err = body.Source.Apply(c.doc.raw, c.doc.key.Type)
-		} else {
-			h.Source, err = c.at.source(&body.Source)
+		if out[i], err = r.nestedHit(&list[i], body.Sort, scored, &body.Source, marks); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			return nil, problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)
-		}
-		out[i] = h
 	}
 	return out, nil
 }

@@ -13,93 +13,101 @@ import (
 // Highlights are made here, of the source: the server would mark the codes of
 // the tokens.
 
-// marker tells which terms of a field a clause looks for.
+// marker tells which terms of a field a clause looks for, or which words side
+// by side.
 type marker struct {
-	field string // may hold *
-	wants func(f *mapping.Field, term string) bool
+	field  string // may hold *
+	wants  func(f *mapping.Field, term string) bool
+	phrase *search.MatchPhrase
 }
 
 // marked is a field to be highlighted and the clauses that matter for it.
 type marked struct {
 	field *mapping.Field
-	how   search.HighlightField
-	wants []func(f *mapping.Field, term string) bool
+	how   *search.HighlightField
+	wants []marker
 }
 
 // marks says what is to be highlighted; nil for nothing.
 type marks struct {
-	how     *search.Highlight
-	markers []marker
-	known   map[*mapping.Field]*marked
+	fields  []search.HighlightField
+	markers [][]marker // by field
+	known   map[markKey]*marked
+}
+
+type markKey struct {
+	how   int
+	field *mapping.Field
 }
 
 func newMarks(h *search.Highlight, q search.Query) *marks {
 	if h == nil {
 		return nil
 	}
-	return &marks{how: h, markers: collect(nil, q), known: map[*mapping.Field]*marked{}}
+	m := &marks{fields: h.Fields, markers: make([][]marker, len(h.Fields)), known: map[markKey]*marked{}}
+	for i := range h.Fields {
+		from := q
+		if own := h.Fields[i].Query; own != nil {
+			from = own
+		}
+		m.markers[i] = collect(nil, from)
+	}
+	return m
 }
 
-// of marks the texts of a document.
-func (m *marks) of(d *document) []search.Highlighted {
+// of marks the texts of an object and of those inside it.
+func (m *marks) of(o *object) []search.Highlighted {
 	if m == nil {
 		return nil
 	}
 	var out []search.Highlighted
-	seen := map[string]bool{}
-	for _, how := range m.how.Fields {
-		for _, c := range d.columns() {
+	for i := range m.fields {
+		for _, c := range o.doc.fields {
 			f := c.Field
-			if f.Family.Numeric() || strings.HasPrefix(f.Path, "_") || seen[f.Path] || !search.MatchPattern(how.Name, f.Path) {
+			known := slices.ContainsFunc(out, func(h search.Highlighted) bool { return h.Field == f.Path })
+			if f.Family.Numeric() || known || strings.HasPrefix(f.Path, "_") || !search.MatchPattern(m.fields[i].Name, f.Path) {
 				continue
 			}
-			field := m.field(f, how)
-			if len(field.wants) == 0 {
+			texts := o.texts(c.Name)
+			if parts := m.field(i, f).fragments(texts); len(parts) > 0 {
+				out = append(out, search.Highlighted{Field: f.Path, Fragments: parts})
+			}
+		}
+	}
+	return out
+}
+
+// texts gives the texts of a column in an object and those inside it.
+func (o *object) texts(column string) []string {
+	var out []string
+	for _, k := range o.doc.objects {
+		for up := k; up != nil; up = up.up {
+			if up != o {
 				continue
 			}
-			seen[f.Path] = true
-			if h := field.highlight(d, c.Name); len(h.Fragments) > 0 {
-				out = append(out, h)
+			for _, v := range k.values(column) {
+				out = append(out, v.text)
 			}
+			break
 		}
 	}
 	return out
 }
 
 // field gives the clauses that matter for a field.
-func (m *marks) field(f *mapping.Field, how search.HighlightField) *marked {
-	if known := m.known[f]; known != nil && known.how == how {
+func (m *marks) field(i int, f *mapping.Field) *marked {
+	key := markKey{i, f}
+	if known := m.known[key]; known != nil {
 		return known
 	}
-	out := &marked{field: f, how: how}
-	for _, c := range m.markers {
-		if how.AnyField || search.MatchPattern(c.field, f.Path) {
-			out.wants = append(out.wants, c.wants)
+	out := &marked{field: f, how: &m.fields[i]}
+	for _, c := range m.markers[i] {
+		if out.how.AnyField || search.MatchPattern(c.field, f.Path) {
+			out.wants = append(out.wants, c)
 		}
 	}
-	m.known[f] = out
+	m.known[key] = out
 	return out
-}
-
-// highlight marks the texts of one column.
-func (m *marked) highlight(d *document, column string) search.Highlighted {
-	var found []fragment
-	for _, o := range d.objects {
-		for _, v := range o.values(column) {
-			found = append(found, m.cut(v.text)...)
-		}
-	}
-	if m.how.ByScore {
-		slices.SortStableFunc(found, func(a, b fragment) int { return b.marks - a.marks })
-	}
-	if n := m.how.Fragments; n > 0 && len(found) > n {
-		found = found[:n]
-	}
-	h := search.Highlighted{Field: m.field.Path}
-	for _, f := range found {
-		h.Fragments = append(h.Fragments, f.text)
-	}
-	return h
 }
 
 // collect gives the markers of a query.
@@ -111,7 +119,7 @@ func collect(out []marker, q search.Query) []marker {
 		return out
 	}
 	add := func(field string, wants func(f *mapping.Field, term string) bool) []marker {
-		return append(out, marker{field, wants})
+		return append(out, marker{field: field, wants: wants})
 	}
 	switch q := q.(type) {
 	case *search.Bool:
@@ -149,6 +157,9 @@ func collect(out []marker, q search.Query) []marker {
 	case *search.Match:
 		return add(q.Field, wordsOf(q.Text.Text, q.LastPrefix, q.Fuzzy))
 	case *search.MatchPhrase:
+		if q.Slop == 0 {
+			return append(out, marker{field: q.Field, phrase: q})
+		}
 		return add(q.Field, wordsOf(q.Text.Text, q.Prefix, nil))
 	case *search.Prefix:
 		return add(q.Field, func(f *mapping.Field, term string) bool {
@@ -195,63 +206,4 @@ func wordsOf(text string, lastPrefix bool, z *search.Fuzziness) func(f *mapping.
 		}
 		return false
 	}
-}
-
-// fragment is a part of a text with its marks.
-type fragment struct {
-	text  string
-	marks int
-}
-
-// stretch is a part of a text, in bytes, and whether it is to be marked.
-type stretch struct {
-	from, to int
-	wanted   bool
-}
-
-// cut gives the parts of a text that hold something wanted.
-func (m *marked) cut(text string) []fragment {
-	var places []stretch
-	if m.field.Family != mapping.Text {
-		places = []stretch{{0, len(text), m.wanted(text)}}
-	} else {
-		terms, tokens := m.field.Analyzer.Terms(text)
-		for i, t := range tokens {
-			p := stretch{int(t.Start), min(int(t.End), len(text)), m.wanted(terms[i])}
-			if n := len(places); n > 0 && p.from < places[n-1].to { // synonyms and shingles
-				places[n-1].wanted = places[n-1].wanted || p.wanted
-				continue
-			}
-			if p.from <= p.to {
-				places = append(places, p)
-			}
-		}
-	}
-	var out []fragment
-	start, at, marks := 0, 0, 0
-	var b strings.Builder
-	flush := func(end int) {
-		b.WriteString(text[at:end])
-		if marks > 0 {
-			out = append(out, fragment{strings.TrimSpace(b.String()), marks})
-		}
-		b.Reset()
-		start, at, marks = end, end, 0
-	}
-	for _, p := range places {
-		if m.how.Fragments > 0 && p.to-start > m.how.Size && p.from > start {
-			flush(p.from)
-		}
-		if p.wanted {
-			b.WriteString(text[at:p.from] + m.how.Pre + text[p.from:p.to] + m.how.Post)
-			at = p.to
-			marks++
-		}
-	}
-	flush(len(text))
-	return out
-}
-
-func (m *marked) wanted(term string) bool {
-	return slices.ContainsFunc(m.wants, func(w func(*mapping.Field, string) bool) bool { return w(m.field, term) })
 }

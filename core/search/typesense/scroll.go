@@ -153,7 +153,7 @@ func (c *scroll) read(ctx context.Context, p *scrollPart, types []string, out *s
 		return err
 	}
 	for _, d := range docs {
-		h := search.Hit{Index: p.gen.index, Key: d.key, Ref: d.ref, Highlight: c.marks.of(d)}
+		h := search.Hit{Index: p.gen.index, Key: d.key, Ref: d.ref, Highlight: c.marks.of(d.objects[0])}
 		if h.Source, err = c.req.Source.Apply(d.raw, d.key.Type); err != nil {
 			return problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", d.key.Type, d.key.OUUID)
 		}

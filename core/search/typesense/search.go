@@ -133,6 +133,9 @@ func (r *run) answer() (*search.Response, error) {
 // needsScores tells whether the documents have to be scored.
 func (r *run) needsScores() bool {
 	scored := len(r.req.Sort) == 0 && r.req.Size > 0 || ranksHits(r.req.Aggs)
+	if c := r.req.Collapse; c != nil {
+		scored = scored || len(c.Inner) > 0
+	}
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"
 	}
@@ -186,6 +189,9 @@ func (r *run) page(out *search.Response) error {
 			return err
 		}
 	}
+	if err := r.checkCollapse(); err != nil {
+		return err
+	}
 	position, err := r.after(keys)
 	if err != nil || r.req.Size == 0 || out.Total == 0 {
 		return err
@@ -200,9 +206,23 @@ func (r *run) page(out *search.Response) error {
 			out.MaxScore = &best
 		}
 	}
+	var groups *collapsing
+	if r.req.Collapse != nil {
+		if groups, list, err = r.collapse(list); err != nil {
+			return err
+		}
+	}
 	list = list[min(r.req.From, len(list)):]
 	list = list[:min(r.req.Size, len(list))]
-	out.Hits, err = r.present(list)
+	if out.Hits, err = r.present(list); err != nil {
+		return err
+	}
+	if groups != nil {
+		if err := groups.show(list, out.Hits); err != nil {
+			return err
+		}
+	}
+	err = r.innerHits(list, out.Hits)
 	if len(out.Hits) == 0 {
 		out.MaxScore = nil
 	}
@@ -220,13 +240,7 @@ func (r *run) top(keys []search.SortKey, filters []string, counts []int64, posit
 		return nil, err
 	}
 	all := slices.Concat(lists...)
-	places := map[*view]int{}
-	for i, v := range r.views {
-		places[v] = i
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(compareHits(keys, a.vals, b.vals), places[a.doc.view]-places[b.doc.view], cmp.Compare(a.doc.order, b.doc.order))
-	})
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(compareHits(keys, a.vals, b.vals), r.order(&a, &b)) })
 	return all, nil
 }
 
@@ -240,7 +254,7 @@ func (v *view) top(keys []search.SortKey, filter string, total int64, position [
 	sortBy, native := v.sortBy(keys)
 	wanted := total
 	switch {
-	case native && position == nil:
+	case native && position == nil && v.run.req.Collapse == nil:
 		e.SortBy = sortBy
 		wanted = min(total, int64(v.run.req.From+v.run.req.Size))
 	case total > maxSources:
@@ -318,7 +332,7 @@ func (r *run) present(list []candidate) ([]search.Hit, error) {
 		for k := range r.req.Sort {
 			h.Sort = append(h.Sort, c.vals[k].value(whole[k]))
 		}
-		h.Highlight = marks.of(c.doc)
+		h.Highlight = marks.of(c.at)
 		var err error
 		if h.Source, err = r.req.Source.Apply(c.doc.raw, c.doc.key.Type); err != nil {
 			return nil, problem.Wrap(err, problem.Internal, "the source of %s:%s cannot be read", h.Key.Type, h.Key.OUUID)

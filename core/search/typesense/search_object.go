@@ -21,8 +21,6 @@ type document struct {
 	fields  []column // of all values, in the order in which they came first
 }
 
-func (d *document) columns() []column { return d.fields }
-
 // object is a document or one of its nested objects, taken apart from the
 // source as the import did it.
 type object struct {
