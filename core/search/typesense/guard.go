@@ -61,6 +61,8 @@ func check(req *http.Request) error {
 			return fmt.Errorf("a deletion without a filter")
 		}
 		return checkFilter(query.Get("filter_by"), false)
+	case req.Method == http.MethodGet && strings.HasSuffix(path, "/documents/search"):
+		return fmt.Errorf("a search by its URL")
 	case req.Method == http.MethodGet || req.Method == http.MethodDelete && strings.HasPrefix(path, "/collections/"):
 		return nil
 	}
