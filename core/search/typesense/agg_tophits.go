@@ -106,9 +106,14 @@ func (r *run) ranked(a *search.Agg, keys []search.SortKey, s set, wanted int) ([
 // scoreOf scores a document that matches the query.
 func (v *view) scoreOf(d *document) float64 {
 	if score, same := constantScore(v.query); same {
-		return score
+		return single(score)
 	}
-	return v.query.score(d.objects[0])
+	return single(v.query.score(d.objects[0]))
+}
+
+// single gives a score with the precision that scores have in answers.
+func single(score float64) float64 {
+	return float64(float32(score))
 }
 
 func (r *run) nestedHits(body *search.TopHitsAgg, keys []search.SortKey, list []candidate) ([]search.NestedHit, error) {

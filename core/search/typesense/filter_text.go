@@ -52,7 +52,7 @@ func (v *view) analyzer(c column, name, path string) (*analysis.Analyzer, error)
 	if name == "" {
 		return c.Field.Search, nil
 	}
-	a, err := v.gen.set.Get(name)
+	a, err := v.gen.analyzer(name)
 	if err != nil {
 		return nil, problem.Field(problem.Invalid, path, "%s", problem.From(err).Detail)
 	}

@@ -115,7 +115,7 @@ func (r *run) innerOf(plans []*innerPlan, o *object, hit *search.Hit) error {
 				if !s.op.cond().holds(k) {
 					continue
 				}
-				c := candidate{doc: o.doc, at: k, score: s.op.score(k), vals: make([]sortable, len(keys))}
+				c := candidate{doc: o.doc, at: k, score: single(s.op.score(k)), vals: make([]sortable, len(keys))}
 				for i, read := range s.readers {
 					c.vals[i] = read(&c)
 				}

@@ -23,6 +23,9 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if r.After != nil {
 		return nil, problem.Field(problem.Invalid, "search_after", "a scroll has no sort, so nothing can be behind a hit")
 	}
+	if r.MinScore != nil {
+		return nil, problem.Field(problem.Invalid, "min_score", "a scroll has no scores, so min_score cannot be used with it")
+	}
 	run, err := e.start(ctx, t, r)
 	if err != nil {
 		return nil, err

@@ -84,9 +84,25 @@ func (r *run) match() error {
 			c = both(v.ofTypes(r.req.ContentTypes), c)
 		}
 		v.query = p
+		if least := r.req.MinScore; least != nil {
+			if err := r.loadStats(); err != nil {
+				return err
+			}
+			c = v.above(c, *least)
+		}
 		v.hits, _, err = v.express(v.root(), c)
 		return err
 	})
+}
+
+// above leaves out the documents that score less than the least.
+func (v *view) above(c cond, least float64) cond {
+	if score, same := constantScore(v.query); !same {
+		return &verified{v.root(), c, func(o *object) bool { return v.query.score(o) >= least }, "min_score"}
+	} else if score < least {
+		return nothing{}
+	}
+	return c
 }
 
 // narrow applies the post filter.
@@ -116,10 +132,14 @@ func (r *run) answer() (*search.Response, error) {
 			return nil, err
 		}
 	}
-	out := &search.Response{Shards: len(r.views)}
-	err := r.each(2, func(part int) (err error) {
-		if part == 0 {
+	out := &search.Response{Shards: len(r.views), TrackTotal: r.req.TrackTotal}
+	err := r.each(3, func(part int) (err error) {
+		switch part {
+		case 0:
 			out.Aggs, err = r.aggregate()
+			return err
+		case 1:
+			out.Suggest, err = r.suggestions()
 			return err
 		}
 		if err := r.narrow(); err != nil {
@@ -132,7 +152,7 @@ func (r *run) answer() (*search.Response, error) {
 
 // needsScores tells whether the documents have to be scored.
 func (r *run) needsScores() bool {
-	scored := len(r.req.Sort) == 0 && r.req.Size > 0 || ranksHits(r.req.Aggs)
+	scored := r.req.TrackScores || len(r.req.Sort) == 0 && r.req.Size > 0 || ranksHits(r.req.Aggs)
 	if c := r.req.Collapse; c != nil {
 		scored = scored || len(c.Inner) > 0
 	}
@@ -200,11 +220,9 @@ func (r *run) page(out *search.Response) error {
 	if err != nil {
 		return err
 	}
-	if len(r.req.Sort) == 0 || r.req.Sort[0].Field == "_score" && r.req.Sort[0].Desc {
-		if len(list) > 0 {
-			best := list[0].score
-			out.MaxScore = &best
-		}
+	if len(list) > 0 && (len(r.req.Sort) == 0 || r.req.Sort[0].Field == "_score" && r.req.Sort[0].Desc || r.req.TrackScores) {
+		best := slices.MaxFunc(list, func(a, b candidate) int { return cmp.Compare(a.score, b.score) }).score
+		out.MaxScore = &best
 	}
 	var groups *collapsing
 	if r.req.Collapse != nil {
@@ -254,7 +272,7 @@ func (v *view) top(keys []search.SortKey, filter string, total int64, position [
 	sortBy, native := v.sortBy(keys)
 	wanted := total
 	switch {
-	case native && position == nil && v.run.req.Collapse == nil:
+	case native && position == nil && v.run.req.Collapse == nil && !(v.run.req.TrackScores && total <= maxSources):
 		e.SortBy = sortBy
 		wanted = min(total, int64(v.run.req.From+v.run.req.Size))
 	case total > maxSources:
@@ -281,7 +299,7 @@ func (v *view) top(keys []search.SortKey, filter string, total int64, position [
 // candidates gives documents with what they are sorted by, those that stand
 // behind the position.
 func (v *view) candidates(keys []search.SortKey, docs []*document, position []sortable) ([]candidate, error) {
-	scored := false
+	scored := v.run.req.TrackScores
 	readers := make([]reader, len(keys))
 	for i := range keys {
 		var err error
@@ -299,7 +317,7 @@ func (v *view) candidates(keys []search.SortKey, docs []*document, position []so
 		c := candidate{doc: d, at: d.objects[0], vals: make([]sortable, len(keys))}
 		if scored {
 			if c.score = constant; !same {
-				c.score = v.query.score(d.objects[0])
+				c.score = v.scoreOf(d)
 			}
 		}
 		for i, read := range readers {
@@ -316,7 +334,7 @@ func (v *view) candidates(keys []search.SortKey, docs []*document, position []so
 func (r *run) present(list []candidate) ([]search.Hit, error) {
 	marks := newMarks(r.req.Highlight, r.req.Query)
 	out := make([]search.Hit, len(list))
-	scored := len(r.req.Sort) == 0
+	scored := len(r.req.Sort) == 0 || r.req.TrackScores
 	whole := make([]bool, len(r.req.Sort))
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"
