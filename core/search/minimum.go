@@ -20,11 +20,14 @@ type step struct {
 // MinimumOf is the plain number n.
 func MinimumOf(n int) *Minimum { return &Minimum{[]step{{n: n, above: -1}}} }
 
+// aroundLess takes the spaces around < away.
+var aroundLess = strings.NewReplacer(" < ", "<", " <", "<", "< ", "<")
+
 // ParseMinimum reads a minimum_should_match: "2", "-1", "75%", "-25%" or
 // conditions such as "2<75% 9<-3".
 func ParseMinimum(s string) (*Minimum, error) {
 	var m Minimum
-	for _, word := range strings.Fields(s) {
+	for _, word := range strings.Fields(aroundLess.Replace(s)) {
 		st := step{above: -1}
 		if cond, rest, found := strings.Cut(word, "<"); found {
 			n, err := strconv.Atoi(cond)

@@ -269,6 +269,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(c.in)
 	}
 	f.Add(`{"query":{"bool":{"should":[{"match":{"a":{"query":"x","minimum_should_match":"2<75%"}}}],"filter":{"range":{"d":{"gte":"now-1d/d","time_zone":"+02:00"}}}}},"sort":[{"a":{"nested":{"path":"p"}}}]}`)
+	f.Add(`{"query":{"function_score":{"query":{"geo_bounding_box":{"p":{"top_left":"1,2","bottom_right":[3,0]}}},"functions":[{"filter":{"term":{"a":1}},"exp":{"p":{"origin":"now-1d","scale":"2d","offset":"1h"}},"weight":2}],"score_mode":"first"}},"sort":[{"_geo_distance":{"p":["1,2",{"lat":1,"lon":2}],"unit":"mi"}}]}`)
+	f.Add(`{"collapse":{"field":"a","inner_hits":{"name":"x","sort":"b"}},"suggest":{"text":"x","s":{"term":{"field":"a","max_edits":1}}},"highlight":{"order":"score","fields":[{"a":{"highlight_query":{"match_all":{}}}}]},"track_total_hits":9,"min_score":1.5}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		r, err := dsl.Parse([]byte(in))
 		if err != nil {

@@ -40,7 +40,12 @@ func FuzzEngine(f *testing.F) {
 	f.Add(`{"a":[1,"x",true,null,1.5,"2024-01-01"]}`, `{"query":{"range":{"a":{"gte":"a","lt":2}}},"aggs":{"t":{"terms":{"field":"a","missing":1,"min_doc_count":0},"aggs":{"s":{"stats":{"field":"a"}}}}},"sort":[{"a":{"mode":"avg"}}]}`)
 	f.Add(`{"":{"":1},".":2,"a.b":"c"}`, `{"query":{"multi_match":{"query":"c","fields":["*","a*^2"]}},"sources":{"includes":["a*"],"excludes":["*.b"]}}`)
 	f.Add(`{"parts":[{"n":[]},{}]}`, `{"query":{"nested":{"path":"parts","query":{"bool":{"must_not":{"exists":{"field":"parts.n"}}}}}},"aggs":{"n":{"nested":{"path":"parts"},"aggs":{"r":{"reverse_nested":{}}}}}}`)
-	settings := search.Settings{Types: map[string][]search.Field{"page": {{Path: "parts", Kind: search.KindNested}, {Path: "parts.parts", Kind: search.KindNested}}}}
+	f.Add(`{"at":[[4,50],{"lat":1,"lon":2},"u151"],"n":3,"a":"x"}`, `{"query":{"function_score":{"query":{"geo_distance":{"distance":"9km","at":"50,4"}},"functions":[{"field_value_factor":{"field":"n","missing":1}},{"gauss":{"at":{"origin":"50,4","scale":"1km"}}},{"random_score":{"field":"n"}}],"min_score":0.1}},"sort":[{"_geo_distance":{"at":[4,50],"unit":"km"}}],"track_scores":true}`)
+	f.Add(`{"parts":[{"n":1,"t":"one two. Three","parts":{"n":2}}]}`, `{"query":{"nested":{"path":"parts","inner_hits":{"sort":"parts.n","highlight":{"fields":{"*":{}}}},"query":{"nested":{"path":"parts.parts","inner_hits":{},"query":{"match_all":{}}}}}}}`)
+	f.Add(`{"a":"x","n":1}`, `{"collapse":{"field":"n","inner_hits":[{"name":"i","size":2},{"name":"j","sort":"a.keyword"}]},"min_score":0.5,"track_total_hits":1}`)
+	f.Add(`{"a":"some words. More words here, and more"}`, `{"query":{"match_phrase":{"a":"more words"}},"highlight":{"encoder":"html","no_match_size":5,"fields":{"a":{"type":"plain","fragment_size":3},"a*":{"boundary_scanner":"chars","fragment_size":1},"*":{"boundary_scanner":"word","highlight_query":{"prefix":{"a":"w"}}}}},"suggest":{"text":"wrods","s":{"term":{"field":"a","suggest_mode":"always"}}}}`)
+	f.Add(`{"at":"180,90","a":"x"}`, `{"query":{"geo_bounding_box":{"at":{"top":1,"left":179,"bottom":-1,"right":-179}}},"aggs":{"t":{"terms":{"field":"at"}}},"sort":["a.keyword"]}`)
+	settings := search.Settings{Types: map[string][]search.Field{"page": {{Path: "parts", Kind: search.KindNested}, {Path: "parts.parts", Kind: search.KindNested}, {Path: "at", Kind: search.KindGeoPoint}}}}
 	f.Fuzz(func(t *testing.T, doc, object string) {
 		start := time.Now()
 		defer func() {

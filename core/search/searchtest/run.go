@@ -34,6 +34,13 @@ type Abilities struct {
 	// OwnScores: the scores follow another formula. They must be numbers in
 	// descending order; their values are not compared.
 	OwnScores bool
+	// OwnOrder: documents that are equal by a sort, and those of a scroll, come
+	// in an order of the engine's own, always the same; _doc is by it.
+	OwnOrder bool
+	// LiveScrolls: a scroll shows documents as they are when their page is
+	// given, and ends with the index. What does not change meanwhile is given
+	// exactly once.
+	LiveScrolls bool
 }
 
 // subject is an engine under test.
@@ -56,6 +63,7 @@ func RunFor(t *testing.T, engine Factory, a Abilities) {
 	t.Run("Cases", func(t *testing.T) { cases(t, factory) })
 	t.Run("Pages", func(t *testing.T) { pages(t, factory) })
 	t.Run("HighlightTypes", func(t *testing.T) { highlightTypes(t, factory) })
+	t.Run("Shapes", func(t *testing.T) { shapes(t, factory) })
 	t.Run("Inner", func(t *testing.T) { innerHits(t, factory) })
 	t.Run("Nested", func(t *testing.T) { nestedSemantics(t, factory) })
 	t.Run("Refused", func(t *testing.T) { refused(t, factory) })
