@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
@@ -26,10 +27,12 @@ var (
 		LEFT JOIN content_revision r ON r.id = p.revision_id WHERE p.type_id = ? AND p.ouuid = ?`)
 	selectPublished = db.SQL(`SELECT p.type_id, p.ouuid, p.environment_id, p.revision_id, p.published_at, r.raw FROM content_publication p
 		JOIN content_revision r ON r.id = p.revision_id ORDER BY p.revision_id`)
-	// On SQLite the table lies in this order.
-	selectHeads = db.Dual(`SELECT type_id, ouuid, environment_id, revision_id, published_at FROM content_publication WHERE revision_id IS NOT NULL`,
-		`SELECT type_id, ouuid, environment_id, revision_id, published_at FROM content_publication WHERE revision_id IS NOT NULL
-		ORDER BY type_id, ouuid COLLATE "C"`)
+	// A row is one text, because on SQLite to hand over a column costs as much
+	// as to find the row. There the table lies in this order.
+	selectHeads = db.Dual(`SELECT type_id || ' ' || environment_id || ' ' || revision_id || ' ' || published_at || ' ' || ouuid
+		FROM content_publication WHERE revision_id IS NOT NULL`,
+		`SELECT type_id || ' ' || environment_id || ' ' || revision_id || ' ' || published_at || ' ' || ouuid
+		FROM content_publication WHERE revision_id IS NOT NULL ORDER BY type_id, ouuid COLLATE "C"`)
 	selectSource = db.SQL(`SELECT r.raw, p.published_at FROM content_revision r JOIN content_publication p
 		ON p.type_id = r.type_id AND p.ouuid = r.ouuid AND p.environment_id = ? WHERE r.id = ?`)
 	selectSources = db.SQL(`SELECT r.id, r.raw, p.published_at FROM content_revision r JOIN content_publication p
@@ -132,16 +135,24 @@ func (s *source) Heads(ctx context.Context, fn func(port.Published) error) error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var typeID, envID int64
-		var p port.Published
-		if err := rows.Scan(&typeID, &p.Key.OUUID, &envID, &p.Revision, &p.At); err != nil {
+		var row string
+		if err := rows.Scan(&row); err != nil {
 			return err
 		}
-		ct, env := cat.typesByID[typeID], cat.envsByID[envID]
+		var p port.Published
+		var numbers [4]int64
+		for i := range numbers {
+			var n string
+			n, row, _ = strings.Cut(row, " ")
+			if numbers[i], err = strconv.ParseInt(n, 10, 64); err != nil {
+				return err
+			}
+		}
+		ct, env := cat.typesByID[numbers[0]], cat.envsByID[numbers[1]]
 		if ct == nil || env == nil {
 			continue
 		}
-		p.Key.Type, p.Environment = ct.Name, env.name
+		p.Key, p.Environment, p.Revision, p.At = port.Key{Type: ct.Name, OUUID: row}, env.name, numbers[2], numbers[3]
 		if err := fn(p); err != nil {
 			return err
 		}

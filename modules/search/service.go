@@ -3,7 +3,8 @@
 //
 // Each managed environment has one index, known by its name, by the alias of
 // the environment and by managed aliases. With the embedded engine the indexes
-// live in the memory of one process and are made from the store at start.
+// belong to one process, which keeps them in files and compares these with the
+// store at start.
 package search
 
 import (

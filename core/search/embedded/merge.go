@@ -27,7 +27,7 @@ type policy struct {
 }
 
 func newPolicy() *policy {
-	return &policy{log: slog.New(slog.DiscardHandler), tail: 5000, part: 20, dead: 512, rest: 4, quiet: 20 * time.Second}
+	return &policy{log: slog.New(slog.DiscardHandler), tail: 5000, part: 20, dead: 512, rest: 8, quiet: 20 * time.Second}
 }
 
 // worth is the smallest tail that is merged when nothing is written any more:
