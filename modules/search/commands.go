@@ -41,6 +41,7 @@ func commands() []module.Command {
 			Long:  "Compares what the search engine has with what the configuration says. It fails when something is wrong and was not repaired.",
 			Flags: []module.Flag{{Name: "repair", Default: false, Doc: "make what is missing and set aliases right"}},
 		}, runCheck),
+		explainCommand(),
 	}
 }
 

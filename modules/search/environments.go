@@ -246,6 +246,7 @@ type question struct {
 	Repair      bool            `json:"repair,omitempty"`
 	Keys        []port.Key      `json:"keys,omitempty"`
 	Query       json.RawMessage `json:"query,omitempty"`
+	Search      string          `json:"search,omitempty"`
 }
 
 // perform implements performer.
@@ -268,6 +269,8 @@ func (s *Service) perform(ctx context.Context, what string, argument json.RawMes
 		return s.CheckAliases(ctx, q.Repair)
 	case askFind:
 		return s.keys(ctx, q.Environment, q.Query)
+	case askExplain:
+		return s.Explain(ctx, []byte(q.Search))
 	case askChanged:
 		s.index.queue.mark(q.Keys...)
 		return nil, s.index.Refresh(ctx, q.Keys)

@@ -117,6 +117,33 @@ func TestAliasesCheck(t *testing.T) {
 	}
 }
 
+// TestExplainCommand: the server explains over its documents; without one the
+// mapping is known.
+func TestExplainCommand(t *testing.T) {
+	s := site(t)
+	const object = `{"indices":["quoin_preview"],"query":{"match":{"title":"second"}}}`
+	explain := func(object string, refused bool, want ...string) {
+		t.Helper()
+		out, err := s.quoin("search explain "+strings.ReplaceAll(object, " ", ""), nil)
+		if (err != nil) != refused {
+			t.Errorf("%s: %v", object, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: %s is not in %s", object, w, out)
+			}
+		}
+	}
+	explain(object, false, `"engine":"embedded"`, `"terms":["second"],"matches":1`, `"clause":"match","path":"query.match"`, `"indices":["`+s.indexOf("quoin_preview"))
+	explain(wrap(object), false, `"matches":1`)
+	explain(`{"query":{"mtach":{"title":"x"}}}`, true, `"path":"query.mtach"`, "match")
+	explain(`{"query":{"range":{"n":{"gte":"nonsense"}}}}`, true, `{"path":"query.range"`)
+	explain(`{"query":`, true, `"refused":[{`)
+	explain(`{"indices":["nowhere"]}`, true)
+	s.stop()
+	explain(object, false, `"fields":["title (text)"]`, `"matches":1`, "no server runs")
+}
+
 // hasAlias tells whether all indexes behind an alias begin with a prefix.
 func (s *server) hasAlias(alias, prefix string) bool {
 	a := s.post("/api/search/indices-from-alias", `{"alias":"`+alias+`"}`)
