@@ -2,16 +2,14 @@ package embedded
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/lucene"
 )
 
 func (v *view) fuzzy(q *search.Fuzzy, sp *space) (op, error) {
@@ -55,18 +53,25 @@ func (r *run) nearby(f *family, word string, z *search.Fuzziness) []nearby {
 	edits := z.Of(word)
 	runes := []rune(word)
 	same := string(runes[:min(z.PrefixLength, len(runes))])
-	d := distance{to: runes, most: edits, swap: !z.NoTranspositions}
 	seen := map[string]bool{}
 	var out []nearby
 	for fam := range r.alike(f.field) {
-		if r.ctx.Err() != nil {
-			return nil
-		}
+		d := distance{to: runes, most: edits, swap: !z.NoTranspositions}
 		ords := fam.dict.prefixed(same)
-		for _, ord := range ords {
-			text := fam.dict.term(ord)
-			n, ok := d.from(text)
-			if !ok || seen[text] || r.statsOf(f.field, text).df == 0 {
+		for i := 0; i < len(ords); i++ {
+			if i&255 == 0 && r.ctx.Err() != nil {
+				return nil
+			}
+			text := fam.dict.term(ords[i])
+			n, ok := d.next(text)
+			if !ok {
+				// All terms that start like this one are too far away.
+				if dead := d.dead(text); dead != "" {
+					i += runLength(ords[i+1:], func(ord uint32) bool { return strings.HasPrefix(fam.dict.term(ord), dead) })
+				}
+				continue
+			}
+			if seen[text] || r.statsOf(f.field, text).df == 0 {
 				continue
 			}
 			seen[text] = true
@@ -78,106 +83,121 @@ func (r *run) nearby(f *family, word string, z *search.Fuzziness) []nearby {
 	return out[:min(len(out), z.MaxExpansions)]
 }
 
+// runLength counts the first elements of a list for which holds is true, which
+// it is for none behind the first for which it is not.
+func runLength(list []uint32, holds func(uint32) bool) int {
+	step := 1
+	for step <= len(list) && holds(list[step-1]) {
+		step *= 2
+	}
+	low := step / 2
+	return low + sort.Search(min(step-1, len(list))-low, func(i int) bool { return !holds(list[low+i]) })
+}
+
 // distance measures how many edits terms are from a word, as long as it is no
-// more than most.
+// more than most: insertions, deletions, replacements, and with swap two
+// neighbours that changed places. Of terms in their order it computes only
+// what is behind the part that a term shares with the one before it.
 type distance struct {
 	to    []rune
 	most  int
 	swap  bool
-	runes []rune
-	rows  [3][]int
+	runes []rune  // of the last term, as far as it was read
+	ends  []int   // of each of them, in bytes
+	last  string  // the last term
+	rows  [][]int // rows[i] is the distance of the first i runes from each part of to
+	stop  int     // row that has nothing near enough, 0 if none
 }
 
-// from gives the edits from a term: insertions, deletions, replacements, and
-// with swap two neighbours that changed places. It fills only the diagonal
-// band that most allows.
-func (d *distance) from(term string) (int, bool) {
-	if len(term) > 4*(len(d.to)+d.most) {
+// from gives the edits from a term.
+func (d *distance) from(term string) (int, bool) { return d.next(term) }
+
+// next does so for a term that stands behind the last one, or anywhere.
+func (d *distance) next(term string) (int, bool) {
+	if d.rows == nil {
+		d.rows = [][]int{make([]int, len(d.to)+1)}
+		for j := range d.rows[0] {
+			d.rows[0][j] = min(j, d.most+1)
+		}
+	}
+	same := 0
+	for same < len(term) && same < len(d.last) && term[same] == d.last[same] {
+		same++
+	}
+	d.last = term
+	keep := 0
+	for keep < len(d.ends) && d.ends[keep] <= same {
+		keep++
+	}
+	for keep > 0 && d.ends[keep-1] < len(term) && !utf8.RuneStart(term[d.ends[keep-1]]) {
+		keep-- // half a character of the last term is another one here
+	}
+	if d.stop > 0 && keep >= d.stop {
 		return 0, false
 	}
-	d.runes = d.runes[:0]
-	for _, r := range term {
-		d.runes = append(d.runes, r)
+	d.runes, d.ends, d.stop = d.runes[:keep], d.ends[:keep], 0
+	at := 0
+	if keep > 0 {
+		at = d.ends[keep-1]
 	}
-	n, m := len(d.runes), len(d.to)
-	if n-m > d.most || m-n > d.most {
-		return 0, false
-	}
-	far := d.most + 1
-	if len(d.rows[0]) <= m {
-		d.rows = [3][]int{make([]int, m+1), make([]int, m+1), make([]int, m+1)}
-	}
-	before, last, row := d.rows[0], d.rows[1], d.rows[2]
-	for j := range m + 1 {
-		last[j] = min(j, far)
-	}
-	for i := 1; i <= n; i++ {
-		low, high, best := max(1, i-d.most), min(m, i+d.most), far
-		row[low-1] = far
-		if low == 1 {
-			row[0] = min(i, far)
-			best = row[0]
-		}
-		if high < m {
-			row[high+1] = far
-		}
-		for j := low; j <= high; j++ {
-			c := last[j-1]
-			if d.runes[i-1] != d.to[j-1] {
-				c++
-			}
-			c = min(c, last[j]+1, row[j-1]+1)
-			if d.swap && i > 1 && j > 1 && d.runes[i-1] == d.to[j-2] && d.runes[i-2] == d.to[j-1] {
-				c = min(c, before[j-2]+1)
-			}
-			row[j] = min(c, far)
-			best = min(best, row[j])
-		}
-		if best > d.most {
+	for at < len(term) {
+		r, n := utf8.DecodeRuneInString(term[at:])
+		at += n
+		d.runes, d.ends = append(d.runes, r), append(d.ends, at)
+		if d.row(len(d.runes)) > d.most {
+			d.stop = len(d.runes)
 			return 0, false
 		}
-		before, last, row = last, row, before
 	}
-	return last[m], last[m] <= d.most
+	if len(d.to)-len(d.runes) > d.most {
+		return 0, false
+	}
+	n := d.rows[len(d.runes)][len(d.to)]
+	return n, n <= d.most
 }
 
-func (v *view) regexpClause(q *search.Regexp, sp *space) (op, error) {
-	pattern, err := lucene.RE2(q.Pattern)
-	if err != nil {
-		return nil, problem.Field(problem.Invalid, q.Path, "regexp: %s", err)
+// dead gives the start of the last term of which nothing can be near enough;
+// empty if there is none.
+func (d *distance) dead(term string) string {
+	if d.stop == 0 || d.runes[d.stop-1] == utf8.RuneError {
+		return ""
 	}
-	flags := "s"
-	if q.CaseInsensitive {
-		flags = "si"
+	return term[:d.ends[d.stop-1]]
+}
+
+// row computes a row in the diagonal band that most allows, and gives the
+// least distance in it.
+func (d *distance) row(i int) int {
+	m, far := len(d.to), d.most+1
+	if i == len(d.rows) {
+		d.rows = append(d.rows, make([]int, m+1))
 	}
-	pattern = "(?" + flags + ":" + pattern + ")"
-	free, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, problem.Field(problem.Invalid, q.Path, "regexp: %s", err)
+	row, last := d.rows[i], d.rows[i-1]
+	low, high, best := max(1, i-d.most), min(m, i+d.most), far
+	if i-d.most > m { // longer than any term may be
+		return far
 	}
-	whole, err := regexp.Compile(`\A` + pattern + `\z`)
-	if err != nil {
-		return nil, problem.Field(problem.Invalid, q.Path, "regexp: %s", err)
+	row[low-1] = far
+	if low == 1 {
+		row[0] = min(i, far)
+		best = row[0]
 	}
-	if q.Field == indexField {
-		return v.index(sp, q.Boost, whole.MatchString), nil
+	if high < m {
+		row[high+1] = far
 	}
-	literal, _ := free.LiteralPrefix()
-	out := roaring.New()
-	for _, f := range v.families(sp, q.Field) {
-		if f.field.Family.Numeric() {
-			continue
+	for j := low; j <= high; j++ {
+		c := last[j-1]
+		if d.runes[i-1] != d.to[j-1] {
+			c++
 		}
-		for i, ord := range f.dict.prefixed(literal) {
-			if i&4095 == 4095 && v.run.ctx.Err() != nil {
-				return nil, v.run.ctx.Err()
-			}
-			if whole.MatchString(f.dict.term(ord)) {
-				f.at(ord).into(out)
-			}
+		c = min(c, last[j]+1, row[j-1]+1)
+		if d.swap && i > 1 && j > 1 && d.runes[i-1] == d.to[j-2] && d.runes[i-2] == d.to[j-1] {
+			c = min(c, d.rows[i-2][j-2]+1)
 		}
+		row[j] = min(c, far)
+		best = min(best, row[j])
 	}
-	return &constant{out, float32(q.Boost)}, nil
+	return best
 }
 
 // lessened matches what positive matches and multiplies its score by factor

@@ -14,7 +14,7 @@ func (v *view) prefix(q *search.Prefix, sp *space) (op, error) {
 		return v.index(sp, q.Boost, func(name string) bool { return strings.HasPrefix(name, q.Value) }), nil
 	}
 	p := pattern{parts: []piece{{text: q.Value}, {star: true}}, fold: q.CaseInsensitive}
-	return v.expand(p, q.Field, sp, q.Boost, q.Analysis), nil
+	return v.expand(p, q.Field, sp, q.Boost, q.Analysis)
 }
 
 func (v *view) wildcard(q *search.Wildcard, sp *space) (op, error) {
@@ -23,11 +23,11 @@ func (v *view) wildcard(q *search.Wildcard, sp *space) (op, error) {
 	if q.Field == indexField {
 		return v.index(sp, q.Boost, p.matches), nil
 	}
-	return v.expand(p, q.Field, sp, q.Boost, q.Analysis), nil
+	return v.expand(p, q.Field, sp, q.Boost, q.Analysis)
 }
 
 // expand matches the terms of a field that a pattern matches.
-func (v *view) expand(whole pattern, field string, sp *space, boost float64, how search.PartAnalysis) op {
+func (v *view) expand(whole pattern, field string, sp *space, boost float64, how search.PartAnalysis) (op, error) {
 	out := roaring.New()
 	if whole.fold {
 		for i := range whole.parts {
@@ -44,13 +44,16 @@ func (v *view) expand(whole pattern, field string, sp *space, boost float64, how
 			literal = p.literal()
 		}
 		ords := f.dict.prefixed(literal)
-		for _, ord := range ords {
+		for i, ord := range ords {
+			if i&1023 == 1023 && v.run.ctx.Err() != nil {
+				return nil, v.run.ctx.Err()
+			}
 			if p.matches(f.dict.term(ord)) {
 				f.at(ord).into(out)
 			}
 		}
 	}
-	return &constant{out, float32(boost)}
+	return &constant{out, float32(boost)}, nil
 }
 
 // pattern is a parsed wildcard pattern.

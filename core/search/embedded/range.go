@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"sort"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -18,7 +19,9 @@ func (v *view) rangeClause(q *search.Range, sp *space) (op, error) {
 	for _, f := range v.families(sp, q.Field) {
 		if !f.field.Family.Numeric() {
 			strings = true
-			f.spanned(q, out)
+			if err := v.spanned(f, q, out); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		b, err := v.bounds(f, q)
@@ -35,17 +38,23 @@ func (v *view) rangeClause(q *search.Range, sp *space) (op, error) {
 }
 
 // spanned adds the objects with a term between the bounds, in byte order.
-func (f *family) spanned(q *search.Range, out *roaring.Bitmap) {
-	for _, ord := range f.dict.order() {
-		t := f.dict.term(ord)
-		if q.GT != nil && t <= q.GT.Text || q.GTE != nil && t < q.GTE.Text {
-			continue
+func (v *view) spanned(f *family, q *search.Range, out *roaring.Bitmap) error {
+	all := f.dict.order()
+	from := sort.Search(len(all), func(i int) bool {
+		t := f.dict.term(all[i])
+		return (q.GT == nil || t > q.GT.Text) && (q.GTE == nil || t >= q.GTE.Text)
+	})
+	for i, ord := range all[from:] {
+		if i&1023 == 1023 && v.run.ctx.Err() != nil {
+			return v.run.ctx.Err()
 		}
+		t := f.dict.term(ord)
 		if q.LT != nil && t >= q.LT.Text || q.LTE != nil && t > q.LTE.Text {
 			break
 		}
 		f.at(ord).into(out)
 	}
+	return nil
 }
 
 // bounds are those of a range in numbers.

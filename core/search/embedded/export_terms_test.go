@@ -1,0 +1,17 @@
+package embedded
+
+// Matcher gives a function that matches whole strings by an expression.
+func Matcher(pattern string) (func(string) bool, error) {
+	a, err := newAutomaton(pattern)
+	if err != nil {
+		return nil, err
+	}
+	return a.matches, nil
+}
+
+// Edits gives a function that measures terms against a word, as one walk over
+// a dictionary does.
+func Edits(word string, most int, swap bool) func(term string) (int, bool) {
+	d := distance{to: []rune(word), most: most, swap: swap}
+	return d.next
+}
