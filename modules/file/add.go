@@ -50,19 +50,21 @@ func (c *claimed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// add appends a chunk to an upload that is claimed, and finishes the upload
-// when it is complete.
-func (s *Service) add(ctx context.Context, st State, u *upload, owner string, c Chunk, body *bufio.Reader) (State, error) {
-	from := u.Uploaded
-	d := s.algo.resume(u.State, from)
-	r := &claimed{ctx: ctx, s: s, u: u, owner: owner, body: body, d: d, left: u.Size - from, until: s.now().Add(s.lease)}
-	n, err := s.blobs.Append(ctx, u.ID, from, r, c.Length, c.Offset != nil)
+// add appends a chunk, of a client that was at from, to an upload that is
+// claimed, and finishes the upload when it is complete.
+func (s *Service) add(ctx context.Context, st State, u *upload, owner string, from int64, c Chunk, body *bufio.Reader) (State, error) {
+	at := u.Uploaded
+	d := s.algo.resume(u.State, at)
+	r := &claimed{ctx: ctx, s: s, u: u, owner: owner, body: body, d: d, left: u.Size - at, until: s.now().Add(s.lease)}
+	n, err := s.blobs.Append(ctx, u.ID, at, r, c.Length, c.Offset != nil)
 	ctx = context.WithoutCancel(ctx) // the client may be gone; what came is kept
+	if errors.Is(err, blob.ErrNotFound) {
+		return s.stolen(ctx, st, u)
+	}
 	if n == 0 && err != nil {
 		return st, s.refused(ctx, r, err)
 	}
 	u.Uploaded += n
-	u.Cursors = moved(u.Cursors, from, u.Uploaded)
 	if d.n != n { // not everything that was read is stored
 		d.known = false
 	}
@@ -72,12 +74,12 @@ func (s *Service) add(ctx context.Context, st State, u *upload, owner string, c 
 	if u.Uploaded == u.Size {
 		until = now.Add(s.lease)
 	}
-	kept, cerr := s.store.commit(ctx, u, owner, until, now)
+	kept, cerr := s.store.commit(ctx, u, from, owner, until, now)
 	if cerr != nil {
 		return st, cerr
 	}
 	if !kept {
-		return s.stolen(ctx, st)
+		return s.stolen(ctx, st, u)
 	}
 	st.Uploaded = u.Uploaded
 	if err != nil {
@@ -91,12 +93,10 @@ func (s *Service) add(ctx context.Context, st State, u *upload, owner string, c 
 
 // refused gives the claim up and says why a chunk was not taken.
 func (s *Service) refused(ctx context.Context, r *claimed, err error) error {
-	released := s.store.release(ctx, r.u.ID, r.owner)
+	released := errors.Join(s.store.release(ctx, r.u.ID, r.owner), s.forget(ctx, r.u))
 	switch {
 	case r.over:
 		return tooMany(r.u.Size)
-	case errors.Is(err, blob.ErrNotFound): // the stage was lost; nothing can go on from there
-		return errors.Join(s.discard(ctx, r.u.ID), fail("no_upload", "Upload job not found: what was uploaded is lost, begin again"))
 	case r.err != nil || errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.Join(problem.Wrap(err, problem.Invalid, "the chunk broke off before its end"), released)
 	}
@@ -105,31 +105,55 @@ func (s *Service) refused(ctx context.Context, r *claimed, err error) error {
 
 // stolen answers a client whose upload ended while it was sending: another one
 // was quicker, or it stood still for too long.
-func (s *Service) stolen(ctx context.Context, st State) (State, error) {
-	stored, err := s.stored(ctx, st)
-	if f := (*failure)(nil); errors.As(err, &f) {
-		return st, errChanged()
+func (s *Service) stolen(ctx context.Context, st State, u *upload) (State, error) {
+	st, err := s.stored(ctx, st)
+	if !isFailure(err) {
+		return st, errors.Join(err, s.forget(ctx, u))
 	}
-	return stored, err
+	now, err := s.store.upload(ctx, u.ID)
+	if err == nil && now != nil && now.Uploaded == u.Uploaded { // the bytes before are lost
+		return st, errors.Join(s.discard(ctx, u), fail("no_upload", "Upload job not found: what was uploaded is lost, begin again"))
+	}
+	return st, errors.Join(err, s.forget(ctx, u), errChanged())
+}
+
+// forget removes the stage of an upload that ended while it was written to.
+func (s *Service) forget(ctx context.Context, u *upload) error {
+	now, err := s.store.upload(ctx, u.ID)
+	if err != nil || now != nil {
+		return err
+	}
+	return told(s.blobs.Discard(ctx, u.ID))
 }
 
 // finish verifies a complete upload and makes it a file. The claim is held.
 func (s *Service) finish(ctx context.Context, st State, u *upload, owner string, d *digest) (State, error) {
 	if !d.known {
-		if err := s.rehash(ctx, u, owner, d); err != nil {
+		err := s.rehash(ctx, u, owner, d)
+		if errors.Is(err, blob.ErrNotFound) {
+			return s.stolen(ctx, st, u)
+		}
+		if err != nil {
 			return st, err
 		}
 	}
 	if d.text() != u.Hash {
 		st.Uploaded = 0
-		return st, errors.Join(s.discard(ctx, u.ID), fail("hash_mismatch", "the bytes do not have the hash that was announced; the upload is dropped"))
+		return st, errors.Join(s.discard(ctx, u), fail("hash_mismatch", "the bytes do not have the hash that was announced; the upload is dropped"))
 	}
 	sniffed, err := s.sniffStage(ctx, u.ID, u.Size)
+	if errors.Is(err, blob.ErrNotFound) {
+		return s.stolen(ctx, st, u)
+	}
 	if err != nil {
-		return st, told(err)
+		return st, errors.Join(told(err), s.store.release(ctx, u.ID, owner))
 	}
 	o := &object{Hash: u.Hash, Algo: s.algo.name, Size: u.Size, Name: u.Name, Type: u.Type, Sniffed: sniffed, UploadedBy: u.User}
-	if err := s.publish(ctx, u.ID, o); err != nil {
+	err = s.publish(ctx, u.ID, o)
+	if errors.Is(err, blob.ErrNotFound) {
+		return s.stolen(ctx, st, u)
+	}
+	if err != nil {
 		return st, errors.Join(err, s.store.release(ctx, u.ID, owner))
 	}
 	return st.done(), nil
@@ -161,7 +185,7 @@ func (s *Service) publish(ctx context.Context, stage string, o *object) error {
 		return err
 	}
 	if there {
-		return s.discard(ctx, stage)
+		return errors.Join(s.store.deleteUpload(ctx, &upload{ID: stage, Hash: o.Hash}), told(s.blobs.Discard(ctx, stage)))
 	}
 	if err := s.blobs.Publish(ctx, stage, o.Hash, o.Size); err != nil {
 		return told(err)
@@ -210,8 +234,9 @@ func (s *Service) await(ctx context.Context, st State) (State, error) {
 		if err != nil {
 			return st, err
 		}
-		if len(rows) == 0 || rows[0].Uploaded < rows[0].Size {
-			return s.stored(ctx, st)
+		stored, err := s.stored(ctx, st)
+		if !isFailure(err) || len(rows) == 0 || rows[0].Uploaded < rows[0].Size {
+			return stored, err
 		}
 		u, owner, now := rows[0], newStage(), s.now()
 		won, err := s.store.claim(ctx, u, owner, now.Add(s.lease), now)

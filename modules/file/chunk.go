@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,72 +39,77 @@ func (s *Service) Chunk(ctx context.Context, c Chunk) (State, error) {
 		return State{Hash: c.Hash}, fail("no_upload", "Upload job not found")
 	}
 	body := bufio.NewReaderSize(c.Body, peek)
-	const often = 20 // others that change the upload in between come to an end
-	for try := 1; ; try++ {
-		st, again, err := s.chunk(ctx, hash, c, body)
-		if !again || try == often {
+	st := State{Hash: hash, Algo: s.algo.name, User: username(ctx)}
+	var at int64
+	for {
+		var known bool
+		if at, known, err = s.begin(ctx, &st, c, body); err != nil {
 			return st, err
 		}
+		if known {
+			break
+		}
 	}
+	if at == st.Size { // complete already, or at least the bytes are all there
+		drain(body)
+		return s.await(ctx, st)
+	}
+	if c.Length > 0 && at+c.Length > st.Size {
+		return st, tooMany(st.Size)
+	}
+	return s.place(ctx, st, at, c, body)
 }
 
-// chunk tries to add a piece; again is true, with an error for the last time,
-// when the upload changed before anything of the body was used.
-func (s *Service) chunk(ctx context.Context, hash string, c Chunk, body *bufio.Reader) (st State, again bool, err error) {
-	st = State{Hash: hash, Algo: s.algo.name, User: username(ctx)}
-	rows, err := s.store.uploads(ctx, hash, st.User)
-	if err != nil {
-		return st, false, err
+// begin finds out where a chunk belongs; known is false when the uploads
+// changed meanwhile. Of the body it only looks at the beginning.
+func (s *Service) begin(ctx context.Context, st *State, c Chunk, body *bufio.Reader) (at int64, known bool, err error) {
+	if *st, err = s.stored(ctx, *st); err == nil {
+		return st.Size, true, nil
 	}
-	if len(rows) == 0 {
-		st, err = s.stored(ctx, st)
+	if !isFailure(err) {
+		return 0, false, err
+	}
+	rows, lerr := s.store.uploads(ctx, st.Hash, st.User)
+	if lerr != nil {
+		return 0, false, lerr
+	}
+	if len(rows) == 0 { // never begun, or complete since
 		drain(body)
-		return st, false, err
+		*st, err = s.stored(ctx, *st)
+		return st.Size, err == nil, err
 	}
 	lead := rows[0]
 	st.Size, st.Name, st.Type, st.Uploaded = lead.Size, lead.Name, lead.Type, lead.Uploaded
-	if c.Offset != nil && *c.Offset != lead.Uploaded {
-		return st, false, fail("offset_mismatch", fmt.Sprintf("the upload is at %d and not at %d", lead.Uploaded, *c.Offset))
-	}
-	at := lead.Uploaded
-	if c.Offset == nil {
-		at, err = s.locate(ctx, rows, body)
-		if errors.Is(err, blob.ErrNotFound) { // the stage is gone: its file is complete, or its upload has failed
-			return st, true, errChanged()
+	switch {
+	case lead.Uploaded == lead.Size:
+		return st.Size, true, nil
+	case c.Offset == nil:
+		at, err := s.locate(ctx, lead, body)
+		if errors.Is(err, blob.ErrNotFound) {
+			return 0, false, s.gone(ctx, lead)
 		}
-		if err != nil {
-			return st, false, told(err)
-		}
+		return at, err == nil, told(err)
+	case *c.Offset != lead.Uploaded:
+		return 0, false, fail("offset_mismatch", fmt.Sprintf("the upload is at %d and not at %d", lead.Uploaded, *c.Offset))
 	}
-	if c.Length > 0 && at+c.Length > st.Size {
-		return st, false, tooMany(st.Size)
+	return lead.Uploaded, true, nil
+}
+
+// gone deals with an upload whose bytes are not there: it has just ended, or
+// the bytes are lost.
+func (s *Service) gone(ctx context.Context, u *upload) error {
+	now, err := s.store.upload(ctx, u.ID)
+	if err != nil || now == nil || now.Uploaded != u.Uploaded {
+		return err
 	}
-	if at < lead.Uploaded {
-		return s.repeated(ctx, st, lead, at, c, body)
-	}
-	if _, err := body.Peek(1); errors.Is(err, io.EOF) || at == st.Size { // nothing to add
-		if at < st.Size {
-			return st, false, nil
-		}
-		drain(body)
-		st, err = s.await(ctx, st)
-		return st, false, err
-	}
-	u, owner, err := s.seize(ctx, rows, at)
-	if u == nil && err == nil {
-		return st, true, errChanged()
-	}
-	if err == nil {
-		st, err = s.add(ctx, st, u, owner, c, body)
-	}
-	return st, false, err
+	return s.discard(ctx, u)
 }
 
 func tooMany(size int64) error {
 	return fail("too_many_bytes", fmt.Sprintf("more bytes come than the %d that were announced", size))
 }
 
-// stored answers a chunk without an upload: its file may be complete.
+// stored answers for a file that is there; a failure tells that it is not.
 func (s *Service) stored(ctx context.Context, st State) (State, error) {
 	o, err := s.store.object(ctx, st.Hash)
 	if err != nil {
@@ -122,22 +126,13 @@ func (s *Service) stored(ctx context.Context, st State) (State, error) {
 // the end. Where several do, one that is behind sends what is stored already. A
 // chunk that begins like the bytes just before the end tells nothing (zeros
 // everywhere), and is taken for the next.
-func (s *Service) locate(ctx context.Context, rows []*upload, body *bufio.Reader) (int64, error) {
-	lead := rows[0]
-	var behind []int64
-	for _, u := range rows {
-		for _, at := range u.Cursors {
-			if at < lead.Uploaded {
-				behind = append(behind, at)
-			}
-		}
+func (s *Service) locate(ctx context.Context, lead *upload, body *bufio.Reader) (int64, error) {
+	behind, err := s.store.behind(ctx, lead.Hash, lead.User, lead.Uploaded)
+	if err != nil || len(behind) == 0 {
+		return lead.Uploaded, err
 	}
-	if len(behind) == 0 {
-		return lead.Uploaded, nil
-	}
-	slices.Sort(behind)
 	begin, _ := body.Peek(peek) // as much as there is
-	for _, at := range slices.Compact(behind) {
+	for _, at := range behind {
 		n := min(int64(len(begin)), lead.Uploaded-at)
 		same, err := s.same(ctx, lead.ID, at, begin[:n])
 		if err != nil {
@@ -162,54 +157,55 @@ func (s *Service) same(ctx context.Context, stage string, at int64, want []byte)
 	return bytes.Equal(got, want), errors.Join(err, r.Close())
 }
 
-// repeated takes a chunk that another client was quicker with. What goes
-// beyond the end is added.
-func (s *Service) repeated(ctx context.Context, st State, lead *upload, at int64, c Chunk, body *bufio.Reader) (State, bool, error) {
-	n, err := io.CopyN(io.Discard, body, lead.Uploaded-at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return st, false, problem.Wrap(err, problem.Invalid, "the chunk broke off")
-	}
-	if err == nil {
-		if _, err := body.Peek(1); err == nil { // there is more
-			c.Length -= n // below 0 stays unknown
-			rows, err := s.store.uploads(ctx, st.Hash, st.User)
-			if err != nil {
-				return st, false, err
-			}
-			if len(rows) > 0 && rows[0].Uploaded == lead.Uploaded {
-				u, owner, err := s.seize(ctx, rows, lead.Uploaded)
-				if err != nil || u == nil {
-					return st, false, errors.Join(err, errChanged())
-				}
-				u.Cursors = moved(u.Cursors, at, lead.Uploaded)
-				st, err = s.add(ctx, st, u, owner, c, body)
-				return st, false, err
-			}
-			return st, false, errChanged()
+// place puts a chunk where it belongs: what another client was quicker with is
+// passed over, and the rest is added.
+func (s *Service) place(ctx context.Context, st State, from int64, c Chunk, body *bufio.Reader) (State, error) {
+	const often = 100 // others that change the uploads in between come to an end
+	at := from
+	for range often {
+		rows, err := s.store.uploads(ctx, st.Hash, st.User)
+		if err != nil {
+			return st, err
+		}
+		if len(rows) == 0 || rows[0].Uploaded == st.Size {
+			drain(body)
+			return s.await(ctx, st)
+		}
+		n, err := io.CopyN(io.Discard, body, max(0, rows[0].Uploaded-at))
+		at, c.Length = at+n, c.Length-n // a length that is not known stays negative
+		if err != nil && !errors.Is(err, io.EOF) {
+			return st, problem.Wrap(err, problem.Invalid, "the chunk broke off before its end")
+		}
+		if _, err := body.Peek(1); errors.Is(err, io.EOF) {
+			return s.passed(ctx, st, from, at)
+		}
+		u, owner, err := s.seize(ctx, rows, at)
+		if err != nil {
+			return st, err
+		}
+		if u != nil {
+			return s.add(ctx, st, u, owner, from, c, body)
 		}
 	}
-	st.Uploaded = at + n
-	if st.Uploaded == st.Size {
-		st, err = s.await(ctx, st)
-		return st, false, err
+	return st, errChanged()
+}
+
+// passed answers a chunk of which every byte was there already.
+func (s *Service) passed(ctx context.Context, st State, from, to int64) (State, error) {
+	st.Uploaded = to
+	if to == st.Size {
+		return s.await(ctx, st)
 	}
-	_, err = s.store.move(ctx, lead, moved(lead.Cursors, at, at+n), s.now()) // a cursor that was not moved is found again by the bytes
-	return st, false, err
+	if from == to {
+		return st, nil
+	}
+	return st, s.store.moveClient(ctx, st.Hash, st.User, from, to, s.now())
 }
 
 func errChanged() error {
 	p := problem.New(problem.Unavailable, "another client sends the same file; ask with init-upload where to go on").WithCode("changed")
 	p.RetryAfter = time.Second
 	return p
-}
-
-// moved replaces one cursor.
-func moved(cursors []int64, from, to int64) []int64 {
-	list := slices.Clone(cursors)
-	if i := slices.Index(list, from); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	return append(list, to)
 }
 
 // seize claims one of the uploads that are at an offset. When somebody writes
@@ -232,7 +228,7 @@ func (s *Service) seize(ctx context.Context, rows []*upload, at int64) (*upload,
 		return nil, "", nil
 	}
 	copied := *busy
-	copied.ID, copied.Cursors = newStage(), nil
+	copied.ID = newStage()
 	err := s.blobs.Fork(ctx, busy.ID, copied.ID, at)
 	if errors.Is(err, blob.ErrNotFound) {
 		return nil, "", nil
@@ -241,5 +237,9 @@ func (s *Service) seize(ctx context.Context, rows []*upload, at int64) (*upload,
 		return nil, "", told(err)
 	}
 	now := s.now()
-	return &copied, owner, s.store.begin(ctx, &copied, owner, now.Add(s.lease), now)
+	begun, err := s.store.begin(ctx, &copied, owner, now.Add(s.lease), now)
+	if err != nil || !begun {
+		return nil, "", errors.Join(err, told(s.blobs.Discard(ctx, copied.ID)))
+	}
+	return &copied, owner, nil
 }

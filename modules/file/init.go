@@ -2,7 +2,6 @@ package file
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -66,12 +65,17 @@ func (s *Service) Init(ctx context.Context, a Announced) (State, error) {
 		return st, err
 	}
 	if len(rows) == 0 {
-		u := &upload{ID: newStage(), Hash: st.Hash, User: st.User, Size: st.Size, Name: st.Name, Type: st.Type, Cursors: []int64{0}}
-		if err := s.store.begin(ctx, u, "", time.Time{}, s.now()); err != nil {
+		u := &upload{ID: newStage(), Hash: st.Hash, User: st.User, Size: st.Size, Name: st.Name, Type: st.Type}
+		begun, err := s.store.begin(ctx, u, "", time.Time{}, s.now())
+		if err != nil {
 			return st, err
 		}
+		if !begun { // somebody else was quicker with the whole file
+			return s.stored(ctx, st)
+		}
 		rows = append(rows, u)
-	} else if err := s.join(ctx, rows[0]); err != nil {
+	}
+	if err := s.store.join(ctx, st.Hash, st.User, rows[0].Uploaded, s.now()); err != nil {
 		return st, err
 	}
 	st.Uploaded = rows[0].Uploaded
@@ -132,7 +136,7 @@ func (s *Service) sameSize(ctx context.Context, rows []*upload, size int64) ([]*
 		case u.Uploaded > 0:
 			return nil, fail("size_mismatch", "an upload with this hash and another size is on its way")
 		default:
-			if err := s.discard(ctx, u.ID); err != nil {
+			if err := s.discard(ctx, u); err != nil {
 				return nil, err
 			}
 		}
@@ -141,24 +145,9 @@ func (s *Service) sameSize(ctx context.Context, rows []*upload, size int64) ([]*
 }
 
 // discard ends an upload. The row goes first: a stage without a row is swept.
-func (s *Service) discard(ctx context.Context, id string) error {
-	if err := s.store.deleteUpload(ctx, id); err != nil {
+func (s *Service) discard(ctx context.Context, u *upload) error {
+	if err := s.store.deleteUpload(ctx, u); err != nil {
 		return err
 	}
-	return told(s.blobs.Discard(ctx, id))
-}
-
-// join notes a client that goes on where the upload is.
-func (s *Service) join(ctx context.Context, u *upload) error {
-	for {
-		moved, err := s.store.move(ctx, u, append(slices.Clone(u.Cursors), u.Uploaded), s.now())
-		if err != nil || moved {
-			return err
-		}
-		now, err := s.store.upload(ctx, u.ID)
-		if err != nil || now == nil { // complete, or failed: the chunk will tell
-			return err
-		}
-		*u = *now
-	}
+	return told(s.blobs.Discard(ctx, u.ID))
 }

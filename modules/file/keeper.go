@@ -71,8 +71,8 @@ func (s *Service) Sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, id := range idle {
-		if err := s.discard(ctx, id); err != nil {
+	for _, u := range idle {
+		if err := s.discard(ctx, u); err != nil {
 			return err
 		}
 	}

@@ -78,6 +78,8 @@ type failure struct{ code, text string }
 
 func (f *failure) Error() string { return f.text }
 
+func isFailure(err error) bool { return errors.As(err, new(*failure)) }
+
 func fail(code, text string) error { return &failure{code, text} }
 
 // told gives the errors of a store of blobs their kinds.

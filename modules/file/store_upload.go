@@ -3,8 +3,6 @@ package file
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -20,61 +18,53 @@ type upload struct {
 	Type     string
 	Uploaded int64
 	State    string
-	Cursors  []int64
 }
 
-const uploadColumns = `id, hash, username, size, name, type, uploaded, state, cursors`
+const uploadColumns = `id, hash, username, size, name, type, uploaded, state`
 
 func (u *upload) scan(row interface{ Scan(...any) error }) error {
-	var cursors string
-	err := row.Scan(&u.ID, &u.Hash, &u.User, &u.Size, &u.Name, &u.Type, &u.Uploaded, &u.State, &cursors)
-	u.Cursors = parseCursors(cursors)
-	return err
+	return row.Scan(&u.ID, &u.Hash, &u.User, &u.Size, &u.Name, &u.Type, &u.Uploaded, &u.State)
 }
 
 var (
 	selectUpload  = db.SQL(`SELECT ` + uploadColumns + ` FROM file_upload WHERE id = ?`)
 	selectUploads = db.SQL(`SELECT ` + uploadColumns + ` FROM file_upload WHERE hash = ? AND username = ? ORDER BY uploaded DESC, id`)
 	selectOfHash  = db.SQL(`SELECT id FROM file_upload WHERE hash = ?`)
-	selectIdle    = db.SQL(`SELECT id FROM file_upload WHERE touched_at < ? AND lease_until < ?`)
-	insertUpload  = db.SQL(`INSERT INTO file_upload (` + uploadColumns + `, owner, lease_until, touched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	selectIdle    = db.SQL(`SELECT ` + uploadColumns + ` FROM file_upload WHERE touched_at < ? AND lease_until < ?`)
+	// insertUpload begins an upload of a file that has not come to be in the
+	// meantime.
+	insertUpload = db.SQL(`INSERT INTO file_upload (` + uploadColumns + `, owner, lease_until, touched_at)
+		SELECT CAST(? AS text), CAST(? AS text), CAST(? AS text), CAST(? AS bigint), CAST(? AS text), CAST(? AS text), CAST(? AS bigint), CAST(? AS text),
+		CAST(? AS text), CAST(? AS bigint), CAST(? AS bigint) WHERE NOT EXISTS (SELECT 1 FROM file_object WHERE hash = ? AND removing_at = 0)`)
 	claimUpload   = db.SQL(`UPDATE file_upload SET owner = ?, lease_until = ? WHERE id = ? AND uploaded = ? AND lease_until < ?`)
 	renewUpload   = db.SQL(`UPDATE file_upload SET lease_until = ? WHERE id = ? AND owner = ?`)
-	commitUpload  = db.SQL(`UPDATE file_upload SET uploaded = ?, state = ?, cursors = ?, lease_until = ?, touched_at = ? WHERE id = ? AND owner = ?`)
+	commitUpload  = db.SQL(`UPDATE file_upload SET uploaded = ?, state = ?, lease_until = ?, touched_at = ? WHERE id = ? AND owner = ?`)
 	releaseUpload = db.SQL(`UPDATE file_upload SET owner = '', lease_until = 0 WHERE id = ? AND owner = ?`)
-	moveCursors   = db.SQL(`UPDATE file_upload SET cursors = ?, touched_at = ? WHERE id = ? AND cursors = ?`)
 	deleteUpload  = db.SQL(`DELETE FROM file_upload WHERE id = ?`)
 	deleteOfHash  = db.SQL(`DELETE FROM file_upload WHERE hash = ?`)
+	insertClient  = db.SQL(`INSERT INTO file_client (hash, username, at, touched_at) VALUES (?, ?, ?, ?)`)
+	selectClients = db.SQL(`SELECT DISTINCT at FROM file_client WHERE hash = ? AND username = ? AND at < ? ORDER BY at`)
+	// moveClient moves one of the clients that are at an offset. Two that do so
+	// at once may choose the same: the second moves none.
+	moveClient  = db.SQL(`UPDATE file_client SET at = ?, touched_at = ? WHERE id = (SELECT min(id) FROM file_client WHERE hash = ? AND username = ? AND at = ?) AND at = ?`)
+	dropClients = db.SQL(`DELETE FROM file_client WHERE hash = ? AND username = ? AND id <= (SELECT id FROM file_client WHERE hash = ? AND username = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`)
+	// deleteClients forgets the clients of uploads that are no more.
+	deleteClients = db.SQL(`DELETE FROM file_client WHERE NOT EXISTS (SELECT 1 FROM file_upload u WHERE u.hash = file_client.hash AND u.username = file_client.username) AND hash = ?`)
 	freeUploads   = db.SQL(`UPDATE file_upload SET owner = '', lease_until = 0 WHERE lease_until > 0`)
 )
 
-// maxCursors bounds how many clients of one user are told apart.
-const maxCursors = 64
-
-func parseCursors(text string) []int64 {
-	var list []int64
-	for _, part := range strings.Fields(text) {
-		if n, err := strconv.ParseInt(part, 10, 64); err == nil {
-			list = append(list, n)
-		}
-	}
-	return list
-}
-
-func formatCursors(list []int64) string {
-	if len(list) > maxCursors {
-		list = list[len(list)-maxCursors:]
-	}
-	var b []byte
-	for _, n := range list {
-		b = append(strconv.AppendInt(b, n, 10), ' ')
-	}
-	return strings.TrimSpace(string(b))
-}
-
 // uploads gives a user's uploads of a hash, the furthest first.
 func (s store) uploads(ctx context.Context, hash, user string) ([]*upload, error) {
-	rows, err := s.db.Query(ctx, selectUploads, hash, user)
+	return s.list(ctx, selectUploads, hash, user)
+}
+
+// idle gives the uploads that nobody went on with since.
+func (s store) idle(ctx context.Context, since, now time.Time) ([]*upload, error) {
+	return s.list(ctx, selectIdle, db.Micros(since), db.Micros(now))
+}
+
+func (s store) list(ctx context.Context, st *db.Statement, args ...any) ([]*upload, error) {
+	rows, err := s.db.Query(ctx, st, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +90,11 @@ func (s store) upload(ctx context.Context, id string) (*upload, error) {
 	return u, err
 }
 
-// begin stores an upload; with an owner it is claimed at once.
-func (s store) begin(ctx context.Context, u *upload, owner string, until, now time.Time) error {
-	_, err := s.db.Exec(ctx, insertUpload, u.ID, u.Hash, u.User, u.Size, u.Name, u.Type, u.Uploaded, u.State, formatCursors(u.Cursors), owner, db.Micros(until), db.Micros(now))
-	return err
+// begin stores an upload, unless its file is there by now; with an owner it is
+// claimed at once.
+func (s store) begin(ctx context.Context, u *upload, owner string, until, now time.Time) (bool, error) {
+	n, err := s.db.Exec(ctx, insertUpload, u.ID, u.Hash, u.User, u.Size, u.Name, u.Type, u.Uploaded, u.State, owner, db.Micros(until), db.Micros(now), u.Hash)
+	return n > 0, err
 }
 
 // claim makes owner the only one who writes to the upload, if it still is
@@ -119,10 +110,60 @@ func (s store) renew(ctx context.Context, id, owner string, until time.Time) (bo
 	return n > 0, err
 }
 
-// commit stores how far the upload is. until is zero to give the claim up.
-func (s store) commit(ctx context.Context, u *upload, owner string, until, now time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, commitUpload, u.Uploaded, u.State, formatCursors(u.Cursors), db.Micros(until), db.Micros(now), u.ID, owner)
-	return n > 0, err
+// commit stores how far the upload is, and moves its client there from an
+// offset. until is zero to give the claim up.
+func (s store) commit(ctx context.Context, u *upload, from int64, owner string, until, now time.Time) (kept bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		n, err := s.db.Exec(ctx, commitUpload, u.Uploaded, u.State, db.Micros(until), db.Micros(now), u.ID, owner)
+		kept = n > 0
+		if err != nil || !kept {
+			return err
+		}
+		return s.moveClient(ctx, u.Hash, u.User, from, u.Uploaded, now)
+	})
+	return kept, err
+}
+
+// maxClients bounds how many clients of one user are told apart.
+const maxClients = 64
+
+// join notes a client that begins at an offset.
+func (s store) join(ctx context.Context, hash, user string, at int64, now time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.Queue(ctx, insertClient, hash, user, at, db.Micros(now)); err != nil {
+			return err
+		}
+		return s.db.Queue(ctx, dropClients, hash, user, hash, user, maxClients)
+	})
+}
+
+// behind gives where the clients are that have sent less than an offset.
+func (s store) behind(ctx context.Context, hash, user string, offset int64) ([]int64, error) {
+	rows, err := s.db.Query(ctx, selectClients, hash, user, offset)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []int64
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		list = append(list, at)
+	}
+	return list, rows.Err()
+}
+
+// moveClient moves a client from an offset to another.
+func (s store) moveClient(ctx context.Context, hash, user string, from, to int64, now time.Time) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		n, err := s.db.Exec(ctx, moveClient, to, db.Micros(now), hash, user, from, from)
+		if err != nil || n > 0 {
+			return err
+		}
+		return s.db.Queue(ctx, insertClient, hash, user, to, db.Micros(now))
+	})
 }
 
 func (s store) release(ctx context.Context, id, owner string) error {
@@ -130,15 +171,13 @@ func (s store) release(ctx context.Context, id, owner string) error {
 	return err
 }
 
-// move changes the cursors, if they still are what they were.
-func (s store) move(ctx context.Context, u *upload, cursors []int64, now time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, moveCursors, formatCursors(cursors), db.Micros(now), u.ID, formatCursors(u.Cursors))
-	return n > 0, err
-}
-
-func (s store) deleteUpload(ctx context.Context, id string) error {
-	_, err := s.db.Exec(ctx, deleteUpload, id)
-	return err
+func (s store) deleteUpload(ctx context.Context, u *upload) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.Queue(ctx, deleteUpload, u.ID); err != nil {
+			return err
+		}
+		return s.db.Queue(ctx, deleteClients, u.Hash)
+	})
 }
 
 // complete stores a file and ends every upload of it; it gives the uploads
@@ -151,14 +190,12 @@ func (s store) complete(ctx context.Context, o *object, now time.Time) (uploads 
 		if left, err = s.ids(ctx, selectOfHash, o.Hash); err != nil || len(left) == 0 {
 			return err
 		}
-		return s.db.Queue(ctx, deleteOfHash, o.Hash)
+		if err := s.db.Queue(ctx, deleteOfHash, o.Hash); err != nil {
+			return err
+		}
+		return s.db.Queue(ctx, deleteClients, o.Hash)
 	})
 	return uploads, left, err
-}
-
-// idle gives the uploads that nobody went on with since.
-func (s store) idle(ctx context.Context, since, now time.Time) ([]string, error) {
-	return s.ids(ctx, selectIdle, db.Micros(since), db.Micros(now))
 }
 
 func (s store) ids(ctx context.Context, st *db.Statement, args ...any) ([]string, error) {

@@ -28,7 +28,6 @@ CREATE TABLE file_upload (
   type        text NOT NULL,
   uploaded    bigint NOT NULL,
   state       text NOT NULL,            -- of the hash after those bytes
-  cursors     text NOT NULL,            -- where its clients are
   owner       text NOT NULL DEFAULT '', -- who writes to it now, until lease_until
   lease_until bigint NOT NULL DEFAULT 0,
   touched_at  bigint NOT NULL
@@ -37,3 +36,14 @@ CREATE TABLE file_upload (
 CREATE INDEX file_upload_hash ON file_upload (hash, username);
 --bun:split
 CREATE INDEX file_upload_touched ON file_upload (touched_at);
+--bun:split
+-- Where the clients that send a hash are: what tells those of one user apart.
+CREATE TABLE file_client (
+  id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  hash       text COLLATE "C" NOT NULL,
+  username   text NOT NULL,
+  at         bigint NOT NULL, -- bytes it has sent
+  touched_at bigint NOT NULL
+);
+--bun:split
+CREATE INDEX file_client_hash ON file_client (hash, username, at);

@@ -28,7 +28,6 @@ CREATE TABLE file_upload (
   type        TEXT NOT NULL,
   uploaded    INTEGER NOT NULL,
   state       TEXT NOT NULL,           -- of the hash after those bytes
-  cursors     TEXT NOT NULL,           -- where its clients are
   owner       TEXT NOT NULL DEFAULT '', -- who writes to it now, until lease_until
   lease_until INTEGER NOT NULL DEFAULT 0,
   touched_at  INTEGER NOT NULL
@@ -37,3 +36,14 @@ CREATE TABLE file_upload (
 CREATE INDEX file_upload_hash ON file_upload (hash, username);
 --bun:split
 CREATE INDEX file_upload_touched ON file_upload (touched_at);
+--bun:split
+-- Where the clients that send a hash are: what tells those of one user apart.
+CREATE TABLE file_client (
+  id         INTEGER PRIMARY KEY,
+  hash       TEXT NOT NULL,
+  username   TEXT NOT NULL,
+  at         INTEGER NOT NULL, -- bytes it has sent
+  touched_at INTEGER NOT NULL
+);
+--bun:split
+CREATE INDEX file_client_hash ON file_client (hash, username, at);
