@@ -15,3 +15,9 @@ func Edits(word string, most int, swap bool) func(term string) (int, bool) {
 	d := distance{to: []rune(word), most: most, swap: swap}
 	return d.next
 }
+
+// Wildcard gives a function that matches whole strings by a pattern with * and ?.
+func Wildcard(text string) func(string) bool {
+	p := parsePattern(text)
+	return p.matches
+}

@@ -109,7 +109,7 @@ func (p *pattern) literal() string {
 
 // matches tells whether the pattern matches all of s. After a star that fails
 // it only goes back to the last star, so it takes at most len(s) times the
-// length of the pattern.
+// length of the pattern. A text behind a star is looked for at once.
 func (p *pattern) matches(s string) bool {
 	if p.fold {
 		s = strings.ToLower(s)
@@ -117,22 +117,34 @@ func (p *pattern) matches(s string) bool {
 	i, at := 0, 0
 	star, back := -1, 0
 	for {
-		if i < len(p.parts) {
-			if p.parts[i].star {
-				star, back = i, at
-				i++
-				if i == len(p.parts) {
-					return true
-				}
+		switch {
+		case i == len(p.parts):
+			if at == len(s) {
+				return true
+			}
+		case p.parts[i].star:
+			star, back = i, at
+			i++
+			if i == len(p.parts) {
+				return true
+			}
+			if p.parts[i].text == "" {
 				continue
 			}
+			if i == len(p.parts)-1 {
+				return strings.HasSuffix(s[at:], p.parts[i].text)
+			}
+			if at = p.seek(&back, i, s); at < 0 {
+				return false
+			}
+			i++
+			continue
+		default:
 			if n, ok := p.parts[i].take(s[at:]); ok {
 				at += n
 				i++
 				continue
 			}
-		} else if at == len(s) {
-			return true
 		}
 		if star < 0 || back >= len(s) {
 			return false
@@ -140,7 +152,24 @@ func (p *pattern) matches(s string) bool {
 		_, size := utf8.DecodeRuneInString(s[back:])
 		back += size
 		i, at = star+1, back
+		if p.parts[i].text != "" {
+			if at = p.seek(&back, i, s); at < 0 {
+				return false
+			}
+			i++
+		}
 	}
+}
+
+// seek moves back to the next place of a text and gives the place behind it,
+// negative if there is none.
+func (p *pattern) seek(back *int, i int, s string) int {
+	n := strings.Index(s[*back:], p.parts[i].text)
+	if n < 0 {
+		return n
+	}
+	*back += n
+	return *back + len(p.parts[i].text)
 }
 
 func (p *piece) take(s string) (int, bool) {

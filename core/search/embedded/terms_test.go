@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/quoin-cms/quoin/core/search/embedded"
 )
@@ -32,6 +33,43 @@ func FuzzMatcher(f *testing.F) {
 			t.Fatalf("%q: %v", pattern, err)
 		}
 		for _, s := range []string{text, text + text, strings.ToUpper(text), ""} {
+			if got, want := matches(s), whole.MatchString(s); got != want {
+				t.Errorf("%q on %q: %v, want %v", pattern, s, got, want)
+			}
+		}
+	})
+}
+
+// FuzzWildcard compares the matcher with a regular expression.
+func FuzzWildcard(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"*-dev", "libx-dev"}, {"*a*b?", "aabab日"}, {"?*", ""}, {"a**c", "abcabc"}, {`\**\?`, "*x?"}, {"*ab*ab", "abab"}, {"*ab", "b"}, {"*??a", "日a"},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		if len(pattern) > 40 || len(text) > 200 || !utf8.ValidString(pattern) || !utf8.ValidString(text) {
+			return
+		}
+		var re strings.Builder
+		escaped := false
+		for i, r := range pattern {
+			switch {
+			case r == '\\' && !escaped && i+1 < len(pattern):
+				escaped = true
+				continue
+			case r == '*' && !escaped:
+				re.WriteString(".*")
+			case r == '?' && !escaped:
+				re.WriteString(".")
+			default:
+				re.WriteString(regexp.QuoteMeta(string(r)))
+			}
+			escaped = false
+		}
+		whole := regexp.MustCompile(`\A(?s:` + re.String() + `)\z`)
+		matches := embedded.Wildcard(pattern)
+		for _, s := range []string{text, text + text, text + pattern} {
 			if got, want := matches(s), whole.MatchString(s); got != want {
 				t.Errorf("%q on %q: %v, want %v", pattern, s, got, want)
 			}
