@@ -13,8 +13,8 @@ import (
 // Search implements search.Engine.
 func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request) (*search.Response, error) {
 	begin := time.Now()
-	if r.From < 0 || r.Size < 0 || r.From+r.Size > search.MaxWindow {
-		return nil, problem.Field(problem.Invalid, "size", "from + size must not be above %d", search.MaxWindow)
+	if err := checkWindow(r); err != nil {
+		return nil, err
 	}
 	run, err := e.start(ctx, t, r)
 	if err != nil {
@@ -26,6 +26,14 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 	}
 	out.Took = time.Since(begin)
 	return out, nil
+}
+
+// checkWindow refuses pages that are too far from the start.
+func checkWindow(r *search.Request) error {
+	if r.From < 0 || r.Size < 0 || r.From+r.Size > search.MaxWindow {
+		return problem.Field(problem.Invalid, "size", "from + size must not be above %d", search.MaxWindow)
+	}
+	return nil
 }
 
 // Count implements search.Engine.
@@ -171,129 +179,6 @@ func ranksHits(list []search.Agg) bool {
 		body, ok := a.Body.(*search.TopHitsAgg)
 		return ranksHits(a.Subs) || ok && (len(body.Sort) == 0 || slices.ContainsFunc(body.Sort, func(k search.SortKey) bool { return k.Field == "_score" }))
 	})
-}
-
-// candidate is a document that may be among the hits.
-type candidate struct {
-	doc   *document
-	at    *object // the document itself, or a nested object of it
-	score float64
-	vals  []sortable
-}
-
-// page finds the hits of the page and the total.
-func (r *run) page(out *search.Response) error {
-	filters, counts := make([]string, len(r.views)), make([]int64, len(r.views))
-	err := r.each(len(r.views), func(i int) error {
-		v := r.views[i]
-		var err error
-		if filters[i], err = v.filter(v.root(), v.shown); err != nil {
-			return err
-		}
-		answer, err := r.one(entry{Collection: v.gen.main, FilterBy: filters[i]})
-		counts[i] = answer.Found
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, n := range counts {
-		out.Total += n
-	}
-	keys := r.req.Sort
-	if len(keys) == 0 {
-		keys = []search.SortKey{{Field: "_score", Desc: true, Path: "query"}}
-	}
-	for i := range keys {
-		if err := r.checkSort(&keys[i]); err != nil {
-			return err
-		}
-	}
-	if err := r.checkCollapse(); err != nil {
-		return err
-	}
-	position, err := r.after(keys)
-	if err != nil || r.req.Size == 0 || out.Total == 0 {
-		return err
-	}
-	list, err := r.top(keys, filters, counts, position)
-	if err != nil {
-		return err
-	}
-	if len(list) > 0 && (len(r.req.Sort) == 0 || r.req.Sort[0].Field == "_score" && r.req.Sort[0].Desc || r.req.TrackScores) {
-		best := slices.MaxFunc(list, func(a, b candidate) int { return cmp.Compare(a.score, b.score) }).score
-		out.MaxScore = &best
-	}
-	var groups *collapsing
-	if r.req.Collapse != nil {
-		if groups, list, err = r.collapse(list); err != nil {
-			return err
-		}
-	}
-	list = list[min(r.req.From, len(list)):]
-	list = list[:min(r.req.Size, len(list))]
-	if out.Hits, err = r.present(list); err != nil {
-		return err
-	}
-	if groups != nil {
-		if err := groups.show(list, out.Hits); err != nil {
-			return err
-		}
-	}
-	err = r.innerHits(list, out.Hits)
-	if len(out.Hits) == 0 {
-		out.MaxScore = nil
-	}
-	return err
-}
-
-// top gives the documents of the page and all before it, in order.
-func (r *run) top(keys []search.SortKey, filters []string, counts []int64, position []sortable) ([]candidate, error) {
-	lists := make([][]candidate, len(r.views))
-	err := r.each(len(r.views), func(i int) (err error) {
-		lists[i], err = r.views[i].top(keys, filters[i], counts[i], position)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Concat(lists...)
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Or(compareHits(keys, a.vals, b.vals), r.order(&a, &b)) })
-	return all, nil
-}
-
-// top gives the first documents of one index: as the server sorts them if it
-// can, else sorted here.
-func (v *view) top(keys []search.SortKey, filter string, total int64, position []sortable) ([]candidate, error) {
-	if total == 0 {
-		return nil, nil
-	}
-	e := entry{Collection: v.gen.main, FilterBy: filter, IncludeFields: documentFields, PerPage: maxPage}
-	sortBy, native := v.sortBy(keys)
-	wanted := total
-	switch {
-	case native && position == nil && v.run.req.Collapse == nil && !(v.run.req.TrackScores && total <= maxSources):
-		e.SortBy = sortBy
-		wanted = min(total, int64(v.run.req.From+v.run.req.Size))
-	case total > maxSources:
-		return v.approximate(keys, e, total, position)
-	default:
-		e.SortBy = fieldOrder + ":asc"
-	}
-	e.PerPage = int(min(maxPage, wanted))
-	first, err := v.run.one(e)
-	if err != nil {
-		return nil, err
-	}
-	hits, err := v.rest(e, first.Hits, wanted)
-	if err != nil {
-		return nil, err
-	}
-	docs, err := v.documents(hits)
-	if err != nil {
-		return nil, err
-	}
-	return v.candidates(keys, docs, position)
 }
 
 // candidates gives documents with what they are sorted by, those that stand

@@ -31,6 +31,8 @@ type run struct {
 	texts   map[textKey]*fieldStats
 	buckets int   // made so far
 	fault   error // of a score, the first
+
+	columnsToo bool // documents that are only ranked may be read without sources
 }
 
 // view is one index in a run.
@@ -47,7 +49,7 @@ type view struct {
 
 // newRun opens the generations for a request.
 func newRun(ctx context.Context, send func(context.Context, []entry) ([]rawResult, error), r *search.Request, gens []*generation, aliases map[string][]string, types []string) *run {
-	out := &run{batch: newBatch(ctx, send), req: r, now: r.Now, freqs: map[termKey]*float64{}, texts: map[textKey]*fieldStats{}}
+	out := &run{batch: newBatch(ctx, send), columnsToo: true, req: r, now: r.Now, freqs: map[termKey]*float64{}, texts: map[textKey]*fieldStats{}}
 	if out.now.IsZero() {
 		out.now = time.Now()
 	}
