@@ -16,7 +16,7 @@ func (x *explainer) rest(roots []spot) {
 		r = &search.Request{Aggs: r.Aggs, PostFilter: r.PostFilter, Sort: r.Sort, From: r.From, Size: r.Size, Now: r.Now}
 	}
 	x.run.req = r
-	if err := x.run.match(); err != nil {
+	if err := x.run.found(); err != nil {
 		x.refuse(err, "query")
 		return
 	}
@@ -39,6 +39,9 @@ func (x *explainer) rest(roots []spot) {
 	total, err := x.run.narrow()
 	if err != nil {
 		return // it was told above
+	}
+	if _, err := x.run.suggestions(); err != nil {
+		x.refuse(err, "suggest")
 	}
 	x.order(r, total)
 }

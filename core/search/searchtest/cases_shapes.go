@@ -1,6 +1,7 @@
 package searchtest
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/quoin-cms/quoin/core/search"
@@ -43,6 +44,11 @@ func shapes(t *testing.T, factory subject) {
 	b.index("one", shapeSettings(), shapeDocs...)
 	for _, c := range shapeCases {
 		b.hits(c.name, "one", hitCase{c.query, c.want})
+	}
+	for i, c := range placeCases {
+		b.named(fmt.Sprintf("body %d", i), func(b *bench) {
+			compareJSON(b.t, c.object, rounded(pick(answer(b.mustSearch(target("one"), c.object)), c.path)), c.want)
+		})
 	}
 }
 
