@@ -13,7 +13,7 @@ func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.
 		return nil, err
 	}
 	if body.Func == search.Cardinality {
-		t := &termsRun{run: r, a: a, sets: sets, families: families, table: newTable(families),
+		t := &termsRun{run: r, a: a, sets: sets, families: families, table: r.newTable(families),
 			body: &search.TermsAgg{Field: body.Field, Missing: body.Missing, MinDocCount: 1}}
 		if body.Field == indexField || body.Missing != nil {
 			t.table.own()

@@ -26,7 +26,7 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if err != nil {
 		return nil, err
 	}
-	t := &termsRun{run: r, a: a, body: body, sets: sets, families: families, table: newTable(families)}
+	t := &termsRun{run: r, a: a, body: body, sets: sets, families: families, table: r.newTable(families)}
 	if body.Field == indexField || body.Missing != nil || body.MinDocCount == 0 {
 		t.table.own()
 	}

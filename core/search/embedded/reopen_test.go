@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -21,6 +22,7 @@ type reopened struct {
 	mu       sync.RWMutex
 	settings map[string]search.Settings
 	restored int
+	unmaps   bool // open anew after every search, and give back what was mapped before
 }
 
 func newReopened(t *testing.T, load search.Loader) *reopened {
@@ -104,9 +106,17 @@ func (r *reopened) Apply(ctx context.Context, name string, ops []search.Op) erro
 }
 
 func (r *reopened) Search(ctx context.Context, t search.Target, q *search.Request) (*search.Response, error) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.Engine.Search(ctx, t, q)
+	if !r.unmaps {
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		return r.Engine.Search(ctx, t, q)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, err := r.Engine.Search(ctx, t, q)
+	r.again()
+	runtime.GC()
+	return out, err
 }
 
 func (r *reopened) Count(ctx context.Context, t search.Target, q *search.Request) (int64, error) {
@@ -133,4 +143,18 @@ func TestConformanceReopened(t *testing.T) {
 	if restored < 100 {
 		t.Errorf("indexes were opened %d times from a file", restored)
 	}
+}
+
+// TestConformanceUnmapped reads every answer when the file that it was made
+// from is mapped no more: an answer that holds a string of the file would be
+// wrong, or the end of the test.
+func TestConformanceUnmapped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: a collection of garbage after every search takes a minute")
+	}
+	searchtest.Run(t, func(t *testing.T, load search.Loader) search.Engine {
+		r := newReopened(t, load)
+		r.unmaps = true
+		return r
+	})
 }

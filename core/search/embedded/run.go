@@ -14,18 +14,19 @@ import (
 
 // run is one search. It holds its indices locked for reading from open to close.
 type run struct {
-	ctx     context.Context
-	req     *search.Request
-	indices []*index // locked
-	views   []*view
-	now     time.Time
-	aliases map[string][]string
-	scores  *sync.Pool // of *[]float32
-	stats   map[statsKey]*termStats
-	filters map[filterKey][]uint64
-	buckets int     // made so far
-	best    float32 // score of the best hit
-	fault   error   // why the score of an object is not a number
+	ctx      context.Context
+	req      *search.Request
+	indices  []*index // locked
+	views    []*view
+	now      time.Time
+	aliases  map[string][]string
+	scores   *sync.Pool // of *[]float32
+	stats    map[statsKey]*termStats
+	filters  map[filterKey][]uint64
+	lexicons map[*family]*lexicon
+	buckets  int     // made so far
+	best     float32 // score of the best hit
+	fault    error   // why the score of an object is not a number
 }
 
 // view is one segment in a run.

@@ -8,49 +8,53 @@ import (
 )
 
 // table gives the values of a field numbers, so that they can be counted in
-// arrays. When one dictionary has all of them, its ordinals are the numbers.
+// arrays. If all of them are strings, those of a lexicon.
 type table struct {
-	only   *family // the dictionary, or nil
-	keys   []bucketKey
-	ids    map[bucketKey]uint32
-	remaps map[*family][]uint32
-	counts []uint32
-	double bool // a number is of the family double
-	format *family
+	lexicon *lexicon // or nil
+	keys    []bucketKey
+	ids     map[bucketKey]uint32
+	remaps  map[*family][]uint32
+	counts  []uint32
+	double  bool // a number is of the family double
+	format  *family
 }
 
-func newTable(families [][]*family) *table {
+func (r *run) newTable(families [][]*family) *table {
 	t := &table{}
-	n := 0
+	numeric := false
+	var first *family
 	for _, list := range families {
 		for _, f := range list {
-			n++
-			t.only = f
+			numeric = numeric || f.field.Family.Numeric()
 			t.double = t.double || f.field.Family == mapping.Double
 			if f.field.Family == mapping.Date && t.format == nil {
 				t.format = f
 			}
+			if first == nil || f.dict.size() > first.dict.size() {
+				first = f
+			}
 		}
 	}
-	if n != 1 || t.only.field.Family.Numeric() {
-		t.only = nil
+	if first == nil || numeric {
 		t.ids = map[bucketKey]uint32{}
 		t.remaps = map[*family][]uint32{}
 		return t
 	}
-	t.counts = make([]uint32, t.only.dict.size())
+	t.lexicon = r.lexicon(first)
+	t.counts = make([]uint32, t.lexicon.size())
 	return t
 }
 
-// own makes the table independent of the dictionary, to take other keys too.
+// own makes the table independent of dictionaries, to take other keys too.
 func (t *table) own() {
-	f := t.only
-	if f == nil {
+	if t.lexicon == nil {
 		return
 	}
-	t.only = nil
+	f := t.lexicon.first
+	t.lexicon = nil
 	t.ids = make(map[bucketKey]uint32, f.dict.size())
 	t.keys = make([]bucketKey, f.dict.size())
+	t.counts = t.counts[:f.dict.size()]
 	remap := make([]uint32, f.dict.size())
 	for ord := range t.keys {
 		t.keys[ord] = bucketKey{family: mapping.Keyword, text: f.dict.term(uint32(ord))}
@@ -75,8 +79,8 @@ func (t *table) id(k bucketKey) uint32 {
 }
 
 func (t *table) key(id uint32) bucketKey {
-	if t.only != nil {
-		return bucketKey{family: mapping.Keyword, text: t.only.dict.term(id)}
+	if t.lexicon != nil {
+		return bucketKey{family: mapping.Keyword, text: t.lexicon.term(id)}
 	}
 	return t.keys[id]
 }
@@ -106,15 +110,11 @@ func (t *table) each(s set, fam *family, f func(object, id uint32)) {
 		}
 		return
 	}
-	k := cursor[uint32]{c: &fam.ords}
-	if t.only == fam {
-		for _, object := range s.objects {
-			for _, ord := range k.seek(object) {
-				f(object, ord)
-			}
-		}
+	if t.lexicon != nil {
+		t.eachIn(s, fam, f)
 		return
 	}
+	k := cursor[uint32]{c: &fam.ords}
 	remap := t.remap(fam)
 	for _, object := range s.objects {
 		for _, ord := range k.seek(object) {
@@ -122,6 +122,33 @@ func (t *table) each(s set, fam *family, f func(object, id uint32)) {
 				remap[ord] = t.id(bucketKey{family: mapping.Keyword, text: fam.dict.term(ord)})
 			}
 			f(object, remap[ord])
+		}
+	}
+}
+
+// eachIn is each with the numbers of the lexicon.
+func (t *table) eachIn(s set, fam *family, f func(object, id uint32)) {
+	k := cursor[uint32]{c: &fam.ords}
+	if fam == t.lexicon.first {
+		for _, object := range s.objects {
+			for _, ord := range k.seek(object) {
+				f(object, ord)
+			}
+		}
+		return
+	}
+	numbers := t.lexicon.numbers(fam)
+	for _, object := range s.objects {
+		for _, ord := range k.seek(object) {
+			id := numbers[ord]
+			if id == gone {
+				id = t.lexicon.number(fam, ord)
+				numbers[ord] = id
+			}
+			for int(id) >= len(t.counts) {
+				t.counts = append(t.counts, 0)
+			}
+			f(object, id)
 		}
 	}
 }
