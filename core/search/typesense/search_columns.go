@@ -33,7 +33,8 @@ func (v *view) needsOf(keys []search.SortKey, scored bool) *needs {
 		if key.Field == "_score" || key.Field == "_doc" || key.Field == indexField {
 			continue
 		}
-		if key.NestedPath != "" || key.NestedFilter != nil {
+		// A column has a number once that a document has twice.
+		if key.NestedPath != "" || key.NestedFilter != nil || key.Mode == search.SortSum || key.Mode == search.SortAvg {
 			n.more = true
 		}
 		for _, c := range v.columns(v.root(), key.Field) {

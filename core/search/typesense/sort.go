@@ -51,12 +51,18 @@ func (a *sortable) compare(b *sortable, desc bool) int {
 	return c
 }
 
+// infinity is how the distance of a document without a point is written.
+const infinity = "Infinity"
+
 // value is how a hit shows it. whole tells that numbers are integers.
 func (a *sortable) value(whole bool) search.SortValue {
 	switch a.state {
 	case isText:
 		return search.SortValue{Kind: search.StringValue, Text: a.text}
 	case isNumber:
+		if math.IsInf(a.num, 1) {
+			return search.SortValue{Kind: search.StringValue, Text: infinity}
+		}
 		return search.SortValue{Kind: search.NumberValue, Num: a.num, Whole: whole && a.num == float64(int64(a.num))}
 	}
 	return search.SortValue{}
@@ -342,6 +348,16 @@ func (r *run) after(keys []search.SortKey) ([]sortable, error) {
 
 // position gives where a value stands in the order of a key.
 func (r *run) position(key *search.SortKey, v search.Value) (sortable, error) {
+	if key.Geo != nil {
+		n, ok := v.Number()
+		if v.Text == infinity {
+			n, ok = math.Inf(1), true
+		}
+		if !ok {
+			return sortable{}, problem.Field(problem.Invalid, "search_after", "%q is no distance", v.Text)
+		}
+		return sortable{num: n, state: isNumber}, nil
+	}
 	if v.Kind == search.NullValue {
 		if key.MissingFirst {
 			return sortable{state: absentFirst}, nil
