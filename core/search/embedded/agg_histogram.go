@@ -163,7 +163,7 @@ func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets 
 	for _, key := range keys {
 		members := make(bucket, len(sets))
 		b := search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}, KeyText: print.text(key)}
-		if s := h.slots.find(key); s != nil {
+		if s := h.slots.find(key); s != nil && s.count > 0 {
 			if b.Count = s.count; h.lists {
 				members = s.members
 				b.Count = count(members.sets(sets))

@@ -39,7 +39,7 @@ func (h *histogram) layOut(sets []set, families [][]*family) slots {
 			}
 		}
 	}
-	if n < 64 || h.body.Dates && h.body.Calendar == "" {
+	if n == 0 || h.body.Dates && h.body.Calendar == "" {
 		return out
 	}
 	if h.body.Calendar == "" {

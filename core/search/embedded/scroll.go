@@ -52,6 +52,9 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 		c.add(v)
 	}
 	c.marks.hits = run.marks(slices.Collect(maps.Keys(c.totals)))
+	if err := ctx.Err(); err != nil { // a clause that stopped early cannot say so
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -111,6 +114,9 @@ func (c *scroll) Next(ctx context.Context, types []string) (*search.Response, er
 		}
 		wanted := len(out.Hits)
 		if err := c.engine.marked(ctx, c.req, out, c.marks); err != nil {
+			return nil, err
+		}
+		if err := c.engine.loadTops(ctx, out.Aggs); err != nil {
 			return nil, err
 		}
 		c.parts = slices.DeleteFunc(parts, func(p part) bool { return p.done })

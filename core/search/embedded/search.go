@@ -19,6 +19,9 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 		return nil, problem.Field(problem.Invalid, "size", "from + size must not be above %d", search.MaxWindow)
 	}
 	out, m, err := e.evaluate(ctx, t, r)
+	if err == nil {
+		err = ctx.Err() // a clause that stopped early cannot say so
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +178,7 @@ func (e *Engine) Count(ctx context.Context, t search.Target, r *search.Request) 
 	for _, v := range run.views {
 		n += int64(v.hits.GetCardinality())
 	}
-	return n, nil
+	return n, ctx.Err()
 }
 
 // Get implements search.Engine.
