@@ -228,4 +228,7 @@ func noteTerms(s *search.Step, terms map[string]bool) {
 	if n := len(s.Terms); n > explainedTerms {
 		s.Terms, s.MoreTerms = s.Terms[:explainedTerms], n-explainedTerms
 	}
+	for i := range s.Terms { // they may lie in the file of an index
+		s.Terms[i] = strings.Clone(s.Terms[i])
+	}
 }
