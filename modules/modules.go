@@ -7,6 +7,7 @@ import (
 	"github.com/quoin-cms/quoin/modules/file"
 	"github.com/quoin-cms/quoin/modules/search"
 	"github.com/quoin-cms/quoin/modules/user"
+	"github.com/quoin-cms/quoin/modules/webhook"
 )
 
 // All lists every module, in the order in which they are set up.
@@ -16,5 +17,6 @@ func All() []module.Spec {
 		content.Spec(),
 		search.Spec(),
 		file.Spec(),
+		webhook.Spec(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 
 	"go.uber.org/dig"
@@ -19,7 +20,7 @@ import (
 // wiring is everything the modules' constructors may ask for.
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
-		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, module.Instance{ID: a.Config.Instance.ID, Version: o.Version}, module.Samples{FS: o.Samples}),
+		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.instance(o), module.Samples{FS: o.Samples}),
 		fx.Provide(a.Config.openBlobs),
 		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
@@ -32,6 +33,19 @@ func (a *App) wiring(o Options) fx.Option {
 		options = append(options, module.Wire(s))
 	}
 	return fx.Options(options...)
+}
+
+// instance says who this installation is.
+func (a *App) instance(o Options) module.Instance {
+	i := module.Instance{ID: a.Config.Instance.ID, Version: o.Version, Addresses: []string{a.Config.Server.Listen}}
+	if host, port, err := net.SplitHostPort(a.Config.Server.Listen); err == nil {
+		if ip := net.ParseIP(host); host == "" || ip != nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+			for _, local := range []string{"127.0.0.1", "localhost", "::1"} {
+				i.Addresses = append(i.Addresses, net.JoinHostPort(local, port))
+			}
+		}
+	}
+	return i
 }
 
 // eventTypes are those of the enabled modules.

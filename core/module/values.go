@@ -11,6 +11,8 @@ import (
 type Instance struct {
 	ID      string // prefix of aliases, with its separator
 	Version string // of the program
+	// Addresses are those that the server listens on, host:port.
+	Addresses []string
 }
 
 // EventTypes are the event types that the enabled modules emit, sorted by name.

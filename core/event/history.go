@@ -1,0 +1,32 @@
+package event
+
+import (
+	"context"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+var history = db.SQL(`SELECT e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id FROM event e WHERE e.id > ? ORDER BY e.id LIMIT ?`)
+
+// History gives up to limit events with an id after the given one, by id, and
+// of these only what happened at the time or later; as far back as events are
+// kept (Options.Retention). last is the largest id that was looked at, to go on
+// from; 0 when there was none.
+func (b *Bus) History(ctx context.Context, after int64, since time.Time, limit int) (events []Event, last int64, err error) {
+	rows, err := b.db.Query(ctx, history, after, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		ev, err := scanEvent(rows)
+		if err != nil {
+			return nil, 0, err
+		}
+		if last = ev.ID; db.Micros(ev.At) >= db.Micros(since) {
+			events = append(events, ev)
+		}
+	}
+	return events, last, rows.Err()
+}

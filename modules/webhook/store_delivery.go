@@ -1,0 +1,223 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/work"
+)
+
+// A delivery has ended when its due_at is ended; it waits for an earlier one
+// about the same document when it is blocked. The texts of statements and
+// indexes hold the numbers.
+const (
+	ended   = 9223372036854775807
+	blocked = 9223372036854775806
+)
+
+var (
+	insertMessage  = db.SQL(`INSERT INTO webhook_message (id, type, subject, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
+	insertDelivery = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, message_id, control, subject, at, webhook_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`)
+	// earlier finds what is still to be done about a document. On PostgreSQL it
+	// waits for whoever ends one of these at this moment.
+	earlier = db.Dual(
+		`SELECT id, at, due_at, attempt FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id`,
+		`SELECT id, at, due_at, attempt FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id FOR UPDATE`)
+	setDue = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = ?`)
+	// release lets the next call about a document go.
+	release = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = (SELECT d.id FROM webhook_delivery d
+		WHERE d.queue = ? AND d.subject = ? AND d.subject <> '' AND d.due_at < 9223372036854775807 AND d.buried_at IS NULL
+		ORDER BY d.at, d.id LIMIT 1) AND due_at = 9223372036854775806`)
+	// releaseStuck does so for documents of which nothing else is under way: there
+	// should be none.
+	releaseStuck = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE due_at = 9223372036854775806 AND buried_at IS NULL AND NOT EXISTS (
+		SELECT 1 FROM webhook_delivery o WHERE o.queue = webhook_delivery.queue AND o.subject = webhook_delivery.subject AND o.subject <> ''
+			AND o.due_at < 9223372036854775807 AND o.buried_at IS NULL
+			AND (o.at < webhook_delivery.at OR o.at = webhook_delivery.at AND o.id < webhook_delivery.id))`)
+
+	// dueLanes finds the subscriptions with calls to make now.
+	dueLanes = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND NOT s.paused AND s.open_until <= ?
+		AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.queue = s.id AND d.due_at <= ? AND d.buried_at IS NULL)`)
+	loadDeliveries = db.Dual(
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(m.type, ''), coalesce(m.body, '')
+			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id WHERE d.id IN (SELECT value FROM json_each(?))`,
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(m.type, ''), coalesce(m.body, '')
+			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id
+			WHERE d.id IN (SELECT value::bigint FROM json_array_elements_text(?::json))`)
+	insertAttempt = db.SQL(`INSERT INTO webhook_attempt (delivery_id, at, duration, status, error, response) VALUES (?, ?, ?, ?, ?, ?)`)
+	lockHealth    = db.SQL(`UPDATE webhook_subscription SET failures = failures WHERE id = ?`)
+	setHealth     = db.SQL(`UPDATE webhook_subscription SET failures = ?, failing_since = ?, open_until = ?, enabled = ?, message = ?, validated_at = ? WHERE id = ?`)
+
+	dropWaiting = db.SQL(`DELETE FROM webhook_delivery WHERE queue = ? AND due_at < 9223372036854775807 AND buried_at IS NULL`)
+	hurry       = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE queue = ? AND due_at > ? AND due_at < 9223372036854775806 AND buried_at IS NULL AND owner IS NULL`)
+	revive      = db.SQL(`UPDATE webhook_delivery SET due_at = ?, buried_at = NULL, attempt = 0, last_error = NULL, owner = NULL
+		WHERE id = ? AND queue = ? AND (due_at = 9223372036854775807 OR buried_at IS NOT NULL) RETURNING id`)
+	reviveMessage = db.SQL(`UPDATE webhook_delivery SET due_at = ?, buried_at = NULL, attempt = 0, last_error = NULL, owner = NULL
+		WHERE message_id = ? AND queue = ? AND (due_at = 9223372036854775807 OR buried_at IS NOT NULL)`)
+
+	dueValidations  = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND s.validate_at <= ?`)
+	setValidateAt   = db.SQL(`UPDATE webhook_subscription SET validate_at = ? WHERE id = ? AND validate_at = ?`)
+	sweepDeliveries = db.SQL(`DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery
+		WHERE created_at < ? AND (due_at = 9223372036854775807 OR buried_at IS NOT NULL) LIMIT 5000)`)
+	sweepAttempts = db.SQL(`DELETE FROM webhook_attempt WHERE id IN (SELECT a.id FROM webhook_attempt a
+		WHERE a.at < ? AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.id = a.delivery_id) LIMIT 5000)`)
+	sweepMessages = db.SQL(`DELETE FROM webhook_message WHERE id IN (SELECT m.id FROM webhook_message m
+		WHERE m.at < ? AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.message_id = m.id) LIMIT 5000)`)
+)
+
+// call is a delivery as it is sent.
+type call struct {
+	work.Lease
+	control string
+	subject string
+	id      string // webhook-id
+	kind    string // type of the event
+	body    []byte // empty for a control
+}
+
+func newClaimer(d *db.DB, now func() time.Time) *work.Claimer {
+	c, err := work.New(d, work.Table{Name: "webhook_delivery", Keep: true, Now: now})
+	if err != nil {
+		panic(err) // the name is right
+	}
+	return c
+}
+
+// addMessage stores what a call about an event says, once for all subscriptions.
+func (st *store) addMessage(ctx context.Context, ev *event.Event, body []byte) error {
+	return st.db.Queue(ctx, insertMessage, ev.ID, ev.Type, ev.Subject, string(body), db.Micros(ev.At))
+}
+
+// addDelivery asks for a call about an event. A second time changes nothing.
+func (st *store) addDelivery(ctx context.Context, s *Subscription, ev *event.Event, due, now time.Time) error {
+	subject := ""
+	at := db.Micros(due)
+	if s.Ordered && ev.Subject != "" {
+		var err error
+		if subject, at, err = st.place(ctx, s.ID, ev, due); err != nil {
+			return err
+		}
+	}
+	return st.db.Queue(ctx, insertDelivery, s.ID, at, db.Micros(now), ev.ID, "", subject, db.Micros(ev.At), "msg_"+strconv.FormatInt(ev.ID, 10))
+}
+
+// place finds when a call may go that must follow the earlier ones about its
+// document. Events may come out of order from different processes; a later one
+// that has not been tried yet is made to wait.
+func (st *store) place(ctx context.Context, queue string, ev *event.Event, due time.Time) (subject string, at int64, err error) {
+	rows, err := st.db.Query(ctx, earlier, queue, ev.Subject)
+	if err != nil {
+		return "", 0, err
+	}
+	at = db.Micros(due)
+	var later []int64
+	for rows.Next() {
+		var id, when, dueAt int64
+		var attempt int
+		if err := rows.Scan(&id, &when, &dueAt, &attempt); err != nil {
+			rows.Close()
+			return "", 0, err
+		}
+		switch {
+		case when <= db.Micros(ev.At) || attempt > 0:
+			at = blocked
+		case dueAt != blocked:
+			later = append(later, id)
+		}
+	}
+	rows.Close()
+	if err := rows.Err(); err != nil {
+		return "", 0, err
+	}
+	for _, id := range later {
+		if err := st.db.Queue(ctx, setDue, int64(blocked), id); err != nil {
+			return "", 0, err
+		}
+	}
+	return ev.Subject, at, nil
+}
+
+// addControl asks for a call that no event asks for, and gives its id.
+func (st *store) addControl(ctx context.Context, subscription, control, webhookID string, due, now time.Time) (id int64, err error) {
+	err = st.db.Row(ctx, insertDelivery, subscription, db.Micros(due), db.Micros(now), nil, control, "", db.Micros(now), webhookID).Scan(&id)
+	return id, err
+}
+
+// due gives the subscriptions with calls to make now.
+func (st *store) due(ctx context.Context, now time.Time) ([]*Subscription, error) {
+	return st.subscriptions(ctx, dueLanes, db.Micros(now), db.Micros(now))
+}
+
+func (st *store) subscriptions(ctx context.Context, s *db.Statement, args ...any) ([]*Subscription, error) {
+	rows, err := st.db.Query(ctx, s, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*Subscription
+	for rows.Next() {
+		s, err := scanSubscription(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	return all, rows.Err()
+}
+
+// load reads what leases are about.
+func (st *store) load(ctx context.Context, leases []work.Lease) ([]call, error) {
+	var list strings.Builder
+	byID := make(map[int64]work.Lease, len(leases))
+	for i, l := range leases {
+		list.WriteByte("[,"[min(i, 1)])
+		list.WriteString(strconv.FormatInt(l.ID, 10))
+		byID[l.ID] = l
+	}
+	rows, err := st.db.Query(ctx, loadDeliveries, list.String()+"]")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	calls := make([]call, 0, len(leases))
+	for rows.Next() {
+		var id int64
+		var c call
+		var body string
+		if err := rows.Scan(&id, &c.control, &c.subject, &c.id, &c.kind, &body); err != nil {
+			return nil, err
+		}
+		c.Lease, c.body = byID[id], []byte(body)
+		calls = append(calls, c)
+	}
+	return calls, rows.Err()
+}
+
+// sweep deletes deliveries that ended before a time, with what belongs to them.
+func (st *store) sweep(ctx context.Context, before time.Time) (n int64, err error) {
+	for _, s := range []*db.Statement{sweepDeliveries, sweepAttempts, sweepMessages} {
+		for {
+			gone, err := st.db.Exec(ctx, s, db.Micros(before))
+			n += gone
+			if err != nil {
+				return n, err
+			}
+			if gone == 0 {
+				break
+			}
+		}
+	}
+	return n, nil
+}
+
+// wasLost tells whether all that went wrong is that others hold the leases.
+func wasLost(err error) bool {
+	var lost *work.LostError
+	return errors.As(err, &lost)
+}
