@@ -30,3 +30,13 @@ func (b *Bus) History(ctx context.Context, after int64, since time.Time, limit i
 	}
 	return events, last, rows.Err()
 }
+
+var oldest = db.SQL(`SELECT coalesce(min(created_at), 0) FROM event_delivery WHERE queue = ? AND buried_at IS NULL`)
+
+// Oldest tells when the oldest event happened that a subscriber has still to
+// handle, or handles at this moment; the zero time when there is none.
+func (b *Bus) Oldest(ctx context.Context, subscriber string) (time.Time, error) {
+	var at int64
+	err := b.db.Row(ctx, oldest, subscriber).Scan(&at)
+	return db.Time(at), err
+}

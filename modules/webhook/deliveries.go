@@ -207,7 +207,7 @@ func (s *Service) ReplaySince(ctx context.Context, id string, since time.Time, a
 
 // again asks for calls about events once more.
 func (s *Service) again(ctx context.Context, sub *Subscription, events []event.Event) (n int, err error) {
-	var wanted []*event.Event
+	var wishes []wish
 	for i := range events {
 		if !sub.wants(&events[i]) {
 			continue
@@ -217,13 +217,15 @@ func (s *Service) again(ctx context.Context, sub *Subscription, events []event.E
 			return 0, err
 		}
 		if ok {
-			wanted = append(wanted, &events[i])
+			wishes = append(wishes, wish{sub, &events[i]})
 		}
 	}
 	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
 		n = 0
 		now := s.now()
-		for _, ev := range wanted {
+		db.AfterCommit(ctx, func() { s.asked(wishes) })
+		for _, w := range wishes {
+			ev := w.ev
 			revived, err := s.store.db.Exec(ctx, reviveMessage, db.Micros(now), ev.ID, sub.ID)
 			if err != nil {
 				return err
@@ -234,7 +236,7 @@ func (s *Service) again(ctx context.Context, sub *Subscription, events []event.E
 			if err := s.store.addMessage(ctx, ev, payload(ev.Type, ev.Data)); err != nil {
 				return err
 			}
-			if err := s.store.addDelivery(ctx, sub, ev, now, now); err != nil {
+			if err := s.store.addDelivery(ctx, sub, ev, now); err != nil {
 				return err
 			}
 		}

@@ -2,21 +2,19 @@ package webhook
 
 import (
 	"context"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
-// settle is how long the calls of an ordered subscription wait where several
-// processes turn events into calls, so that none overtakes another.
-const settle = 2 * time.Second
+// subscriberName is what the outbox knows the module by.
+const subscriberName = "webhook"
 
 // subscription is how the module hears of everything that happens. Doing it
 // twice does no harm, as there is one delivery per event and endpoint.
 func subscription(s *Service) []event.Subscription {
-	return []event.Subscription{{Name: "webhook", Patterns: []string{"*"}, Batch: 200, Handle: s.expand}}
+	return []event.Subscription{{Name: subscriberName, Patterns: []string{"*"}, Batch: 200, Handle: s.expand}}
 }
 
 // wish is a call to be made.
@@ -59,17 +57,23 @@ func (s *Service) expand(ctx context.Context, events []event.Event) error {
 					return err
 				}
 			}
-			due := now
-			if w.to.Ordered && s.store.db.Dialect() == db.Postgres {
-				due = now.Add(settle)
-			}
-			if err := s.store.addDelivery(ctx, w.to, w.ev, due, now); err != nil {
+			if err := s.store.addDelivery(ctx, w.to, w.ev, now); err != nil {
 				return err
 			}
 		}
-		db.AfterCommit(ctx, s.wake)
+		db.AfterCommit(ctx, func() { s.asked(wishes) })
 		return nil
 	})
+}
+
+// asked notes what was asked for.
+func (s *Service) asked(wishes []wish) {
+	for _, w := range wishes {
+		if w.to.Ordered && w.ev.Subject != "" {
+			s.order.add(queueOf{w.to.ID, w.ev.Subject})
+		}
+	}
+	s.wake()
 }
 
 // payload is the body of a call (spec.md 6.1).

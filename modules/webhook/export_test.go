@@ -34,7 +34,7 @@ func Subscriptions(s *Service) []event.Subscription { return subscription(s) }
 // Operations are the module's endpoints.
 func Operations(s *Service) []web.Operation { return operations(s) }
 
-// Revalidate, Sweep and Unblock are the module's upkeep.
+// Revalidate asks for validation calls that are due.
 func (s *Service) Revalidate(ctx context.Context) error { return s.revalidate(ctx) }
 
 // Sweep deletes what is old.

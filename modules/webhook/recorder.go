@@ -93,13 +93,19 @@ func (r *recorder) write(ctx context.Context, batch []result) error {
 		if err := s.deliveries.Release(ctx, 0, cut...); err != nil && !wasLost(err) {
 			return err
 		}
-		for i := range batch {
-			if err := r.next(ctx, &batch[i]); err != nil {
-				return err
-			}
-		}
+		db.AfterCommit(ctx, func() { r.free(batch) })
 		return health.write(ctx)
 	})
+}
+
+// free notes the documents whose next call may have its turn.
+func (r *recorder) free(batch []result) {
+	for i := range batch {
+		if batch[i].subject != "" {
+			r.service.order.add(queueOf{batch[i].to.ID, batch[i].subject})
+			r.service.wake()
+		}
+	}
 }
 
 func (r *recorder) attempt(ctx context.Context, res *result) error {
@@ -131,17 +137,6 @@ func (r *recorder) failed(ctx context.Context, res *result) error {
 	wait := schedule[min(max(res.Attempt, 1), len(schedule))-1]
 	wait = max(time.Duration(float64(wait)*(0.8+0.4*rand.Float64())), res.wait)
 	return r.service.deliveries.Retry(ctx, cause, wait, res.Lease)
-}
-
-// next lets the call go that waited for this one. While this one is to be made
-// again it is still the first about its document, and nothing goes.
-func (r *recorder) next(ctx context.Context, res *result) error {
-	if res.subject == "" {
-		return nil
-	}
-	now := db.Micros(r.service.now())
-	db.AfterCommit(ctx, r.service.wake)
-	return r.service.store.db.Queue(ctx, release, now, res.to.ID, res.subject)
 }
 
 // health is what a batch of results says about their endpoints.

@@ -62,7 +62,10 @@ func (s *sender) wake() {
 	}
 }
 
-func (s *sender) start(context.Context) error {
+func (s *sender) start(ctx context.Context) error {
+	if err := s.service.releaseAll(ctx); err != nil {
+		return err
+	}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.results.start()
 	s.looking.Go(s.look)
@@ -90,12 +93,19 @@ func (s *sender) stop(ctx context.Context) error {
 	return nil
 }
 
+// soon is when to look again for calls that wait for older events.
+const soon = 20 * time.Millisecond
+
 // look finds the subscriptions with calls to make, when told to and now and
 // then.
 func (s *sender) look() {
 	tick := time.NewTicker(s.service.cfg.Poll)
 	defer tick.Stop()
 	for {
+		waiting, err := s.service.release(s.ctx)
+		if err != nil {
+			s.service.log.Warn("no ordered webhook calls could be let go", "error", err)
+		}
 		due, err := s.service.dueLanes(s.ctx)
 		if err != nil {
 			s.service.log.Warn("no webhook calls could be looked for", "error", err)
@@ -103,11 +113,16 @@ func (s *sender) look() {
 		for _, sub := range due {
 			s.open(sub)
 		}
+		var early <-chan time.Time
+		if waiting {
+			early = time.After(soon)
+		}
 		select {
 		case <-s.quit:
 			return
 		case <-s.nudge:
 		case <-tick.C:
+		case <-early:
 		}
 	}
 }

@@ -31,6 +31,7 @@ type Service struct {
 	directory  *directory
 	catalogue  *catalogue
 	guard      guard
+	order      order
 	own        []string // addresses of this server, host:port
 	log        *slog.Logger
 	now        func() time.Time
@@ -264,11 +265,6 @@ func (s *Service) Update(ctx context.Context, id string, set func(w *Wish)) (*Su
 		set(&w)
 		if err := s.check(&w, who); err != nil {
 			return err
-		}
-		if w.Ordered != sub.Ordered {
-			if _, err := s.store.db.Exec(ctx, releaseStuck, db.Micros(s.now())); err != nil {
-				return err
-			}
 		}
 		w.fill(sub)
 		other, err := s.store.same(ctx, sub.identity())

@@ -16,31 +16,14 @@ import (
 // about the same document when it is blocked. The texts of statements and
 // indexes hold the numbers.
 const (
-	ended   = 9223372036854775807
-	blocked = 9223372036854775806
+	ended   int64 = 9223372036854775807
+	blocked int64 = 9223372036854775806
 )
 
 var (
 	insertMessage  = db.SQL(`INSERT INTO webhook_message (id, type, subject, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
 	insertDelivery = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, message_id, control, subject, at, webhook_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`)
-	// earlier finds what is still to be done about a document. On PostgreSQL it
-	// waits for whoever ends one of these at this moment.
-	earlier = db.Dual(
-		`SELECT id, at, due_at, attempt FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id`,
-		`SELECT id, at, due_at, attempt FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id FOR UPDATE`)
-	setDue = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = ?`)
-	// release lets the next call about a document go.
-	release = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = (SELECT d.id FROM webhook_delivery d
-		WHERE d.queue = ? AND d.subject = ? AND d.subject <> '' AND d.due_at < 9223372036854775807 AND d.buried_at IS NULL
-		ORDER BY d.at, d.id LIMIT 1) AND due_at = 9223372036854775806`)
-	// releaseStuck does so for documents of which nothing else is under way: there
-	// should be none.
-	releaseStuck = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE due_at = 9223372036854775806 AND buried_at IS NULL AND NOT EXISTS (
-		SELECT 1 FROM webhook_delivery o WHERE o.queue = webhook_delivery.queue AND o.subject = webhook_delivery.subject AND o.subject <> ''
-			AND o.due_at < 9223372036854775807 AND o.buried_at IS NULL
-			AND (o.at < webhook_delivery.at OR o.at = webhook_delivery.at AND o.id < webhook_delivery.id))`)
-
 	// dueLanes finds the subscriptions with calls to make now.
 	dueLanes = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND NOT s.paused AND s.open_until <= ?
 		AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.queue = s.id AND d.due_at <= ? AND d.buried_at IS NULL)`)
@@ -95,52 +78,12 @@ func (st *store) addMessage(ctx context.Context, ev *event.Event, body []byte) e
 }
 
 // addDelivery asks for a call about an event. A second time changes nothing.
-func (st *store) addDelivery(ctx context.Context, s *Subscription, ev *event.Event, due, now time.Time) error {
-	subject := ""
-	at := db.Micros(due)
+func (st *store) addDelivery(ctx context.Context, s *Subscription, ev *event.Event, now time.Time) error {
+	subject, due := "", db.Micros(now)
 	if s.Ordered && ev.Subject != "" {
-		var err error
-		if subject, at, err = st.place(ctx, s.ID, ev, due); err != nil {
-			return err
-		}
+		subject, due = ev.Subject, blocked
 	}
-	return st.db.Queue(ctx, insertDelivery, s.ID, at, db.Micros(now), ev.ID, "", subject, db.Micros(ev.At), "msg_"+strconv.FormatInt(ev.ID, 10))
-}
-
-// place finds when a call may go that must follow the earlier ones about its
-// document. Events may come out of order from different processes; a later one
-// that has not been tried yet is made to wait.
-func (st *store) place(ctx context.Context, queue string, ev *event.Event, due time.Time) (subject string, at int64, err error) {
-	rows, err := st.db.Query(ctx, earlier, queue, ev.Subject)
-	if err != nil {
-		return "", 0, err
-	}
-	at = db.Micros(due)
-	var later []int64
-	for rows.Next() {
-		var id, when, dueAt int64
-		var attempt int
-		if err := rows.Scan(&id, &when, &dueAt, &attempt); err != nil {
-			rows.Close()
-			return "", 0, err
-		}
-		switch {
-		case when <= db.Micros(ev.At) || attempt > 0:
-			at = blocked
-		case dueAt != blocked:
-			later = append(later, id)
-		}
-	}
-	rows.Close()
-	if err := rows.Err(); err != nil {
-		return "", 0, err
-	}
-	for _, id := range later {
-		if err := st.db.Queue(ctx, setDue, int64(blocked), id); err != nil {
-			return "", 0, err
-		}
-	}
-	return ev.Subject, at, nil
+	return st.db.Queue(ctx, insertDelivery, s.ID, due, db.Micros(now), ev.ID, "", subject, db.Micros(ev.At), "msg_"+strconv.FormatInt(ev.ID, 10))
 }
 
 // addControl asks for a call that no event asks for, and gives its id.

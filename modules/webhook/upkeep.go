@@ -14,7 +14,7 @@ func (s *Service) upkeep() []work.Task {
 	return []work.Task{
 		{Name: "webhook.validate", Every: time.Minute, Run: s.revalidate},
 		{Name: "webhook.sweep", Every: 10 * time.Minute, Run: s.sweep},
-		{Name: "webhook.release", Every: time.Minute, Run: s.unblock},
+		{Name: "webhook.release", Every: 10 * time.Second, Run: s.releaseAll},
 	}
 }
 
@@ -50,16 +50,6 @@ func (s *Service) sweep(ctx context.Context) error {
 	n, err := s.store.sweep(ctx, s.now().Add(-s.cfg.Retention))
 	if n > 0 {
 		s.log.Info("old webhook deliveries were deleted", "rows", n)
-	}
-	return err
-}
-
-// unblock lets calls go that wait for one that is no more, such as one deleted
-// with its document's history.
-func (s *Service) unblock(ctx context.Context) error {
-	n, err := s.store.db.Exec(ctx, releaseStuck, db.Micros(s.now()))
-	if n > 0 {
-		s.wake()
 	}
 	return err
 }
