@@ -50,12 +50,12 @@ func operations(s *Service) []web.Operation {
 	}
 }
 
-type done struct {
+type confirmed struct {
 	Acknowledged bool `json:"acknowledged"`
 	Success      bool `json:"success"`
 }
 
-func ok() done { return done{true, true} }
+func ok() confirmed { return confirmed{true, true} }
 
 type subscribe struct {
 	Body struct {
@@ -90,7 +90,7 @@ type oneSub struct {
 }
 
 type removed struct {
-	done
+	confirmed
 	ID string `json:"id"`
 }
 
@@ -185,7 +185,7 @@ type testCall struct {
 }
 
 type tested struct {
-	done
+	confirmed
 	Delivery string `json:"delivery"`
 }
 
@@ -233,7 +233,7 @@ func (s *Service) opDelivery(ctx context.Context, in *oneDel) (*web.Reply[wholeD
 	return web.Answer(viewWhole(d))
 }
 
-func (s *Service) opReplay(ctx context.Context, in *oneDel) (*web.Reply[done], error) {
+func (s *Service) opReplay(ctx context.Context, in *oneDel) (*web.Reply[confirmed], error) {
 	if err := s.Replay(ctx, in.ID, in.Delivery); err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ type since struct {
 }
 
 type replayed struct {
-	done
+	confirmed
 	Count int `json:"count" doc:"calls that are made again"`
 }
 
