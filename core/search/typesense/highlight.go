@@ -155,12 +155,12 @@ func collect(out []marker, q search.Query) []marker {
 			return slices.ContainsFunc(q.Values, func(v search.Value) bool { return v.Text == term })
 		})
 	case *search.Match:
-		return add(q.Field, wordsOf(q.Text.Text, q.LastPrefix, q.Fuzzy))
+		return add(q.Field, wordsOf(q.Field, q.Text.Text, q.LastPrefix, q.Fuzzy))
 	case *search.MatchPhrase:
 		if q.Slop == 0 {
 			return append(out, marker{field: q.Field, phrase: q})
 		}
-		return add(q.Field, wordsOf(q.Text.Text, q.Prefix, nil))
+		return add(q.Field, wordsOf(q.Field, q.Text.Text, q.Prefix, nil))
 	case *search.Prefix:
 		return add(q.Field, func(f *mapping.Field, term string) bool {
 			p := pattern{parts: []piece{{text: q.Value}, {star: true}}}.inField(f, q.Analysis)
@@ -189,7 +189,7 @@ func near(word, term string, z *search.Fuzziness) bool {
 }
 
 // wordsOf wants the terms that the search analyzer of a field makes of a text.
-func wordsOf(text string, lastPrefix bool, z *search.Fuzziness) func(f *mapping.Field, term string) bool {
+func wordsOf(field, text string, lastPrefix bool, z *search.Fuzziness) func(f *mapping.Field, term string) bool {
 	var of *mapping.Field
 	var terms []string
 	return func(f *mapping.Field, term string) bool {
@@ -197,6 +197,8 @@ func wordsOf(text string, lastPrefix bool, z *search.Fuzziness) func(f *mapping.
 			of, terms = f, []string{text}
 			if f.Family == mapping.Text {
 				terms, _ = f.Search.Terms(text)
+			} else if !search.MatchPattern(field, f.Path) { // the words that were looked for elsewhere
+				terms = strings.Fields(strings.ToLower(text))
 			}
 		}
 		for i, t := range terms {
