@@ -66,6 +66,10 @@ type Filer interface {
 // caller's choice, in the form of a key, and is not seen as a blob until it is
 // published. What was appended survives a crash of this program.
 type Stager interface {
+	// Epoch names the time since which bytes that were appended cannot be lost:
+	// it changes when the machine starts again without having written them to
+	// its disk. Empty means that they never are. Published blobs are never lost.
+	Epoch() string
 	// Append adds what r gives to the stage, which is made when there is none,
 	// at the offset at: what an earlier call left behind there is overwritten.
 	// size is the length of r, or negative. n bytes are stored, also when there

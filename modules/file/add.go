@@ -54,7 +54,7 @@ func (c *claimed) Read(p []byte) (int, error) {
 // claimed, and finishes the upload when it is complete.
 func (s *Service) add(ctx context.Context, st State, u *upload, owner string, from int64, c Chunk, body *bufio.Reader) (State, error) {
 	at := u.Uploaded
-	d := s.algo.resume(u.State, at)
+	d := s.digest(u)
 	r := &claimed{ctx: ctx, s: s, u: u, owner: owner, body: body, d: d, left: u.Size - at, until: s.now().Add(s.lease)}
 	n, err := s.blobs.Append(ctx, u.ID, at, r, c.Length, c.Offset != nil)
 	ctx = context.WithoutCancel(ctx) // the client may be gone; what came is kept
@@ -68,7 +68,7 @@ func (s *Service) add(ctx context.Context, st State, u *upload, owner string, fr
 	if d.n != n { // not everything that was read is stored
 		d.known = false
 	}
-	u.State = d.state()
+	u.State = d.state(s.blobs.Epoch())
 	now := s.now()
 	until := time.Time{}
 	if u.Uploaded == u.Size {
@@ -89,6 +89,14 @@ func (s *Service) add(ctx context.Context, st State, u *upload, owner string, fr
 		return st, nil
 	}
 	return s.finish(ctx, st, u, owner, d)
+}
+
+// digest gives the hash of what was uploaded so far.
+func (s *Service) digest(u *upload) *digest {
+	if u.Uploaded == 0 {
+		return s.algo.begin()
+	}
+	return s.algo.resume(u.State, s.blobs.Epoch())
 }
 
 // refused gives the claim up and says why a chunk was not taken.
@@ -244,7 +252,7 @@ func (s *Service) await(ctx context.Context, st State) (State, error) {
 			return st, err
 		}
 		if won {
-			return s.finish(context.WithoutCancel(ctx), st, u, owner, s.algo.resume(u.State, u.Uploaded))
+			return s.finish(context.WithoutCancel(ctx), st, u, owner, s.digest(u))
 		}
 		select {
 		case <-ctx.Done():

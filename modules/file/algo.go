@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"hash"
+	"strings"
 
 	"lukechampine.com/blake3"
 )
@@ -72,14 +73,19 @@ func (d *digest) Write(p []byte) (int, error) {
 	return d.Hash.Write(p)
 }
 
-// resume gives the digest after the bytes that state stands for. A state that
-// is empty stands for nothing put in, unless bytes were uploaded.
-func (a algorithm) resume(state string, uploaded int64) *digest {
-	d := &digest{Hash: a.new(), known: uploaded == 0}
-	if uploaded == 0 || state == "" {
+// begin gives the digest of nothing.
+func (a algorithm) begin() *digest { return &digest{Hash: a.new(), known: true} }
+
+// resume gives the digest after the bytes that a state stands for. It is not
+// known when there is no state, or one of another epoch: then the bytes that
+// were put in may not be those that are stored (blob.Stager).
+func (a algorithm) resume(state, epoch string) *digest {
+	d := &digest{Hash: a.new()}
+	when, text, ok := strings.Cut(state, " ")
+	if !ok || when != epoch {
 		return d
 	}
-	raw, err := base64.StdEncoding.DecodeString(state)
+	raw, err := base64.StdEncoding.DecodeString(text)
 	if u, ok := d.Hash.(encoding.BinaryUnmarshaler); ok && err == nil && u.UnmarshalBinary(raw) == nil {
 		d.known = true
 	}
@@ -88,7 +94,7 @@ func (a algorithm) resume(state string, uploaded int64) *digest {
 
 // state is what resume goes on from; empty when the algorithm cannot (BLAKE3),
 // or the digest is not known.
-func (d *digest) state() string {
+func (d *digest) state(epoch string) string {
 	m, ok := d.Hash.(encoding.BinaryMarshaler)
 	if !ok || !d.known {
 		return ""
@@ -97,7 +103,7 @@ func (d *digest) state() string {
 	if err != nil { // the hashes of the standard library have none
 		return ""
 	}
-	return base64.StdEncoding.EncodeToString(raw)
+	return epoch + " " + base64.StdEncoding.EncodeToString(raw)
 }
 
 func (d *digest) text() string { return hex.EncodeToString(d.Sum(nil)) }

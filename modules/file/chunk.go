@@ -38,7 +38,9 @@ func (s *Service) Chunk(ctx context.Context, c Chunk) (State, error) {
 	if err != nil {
 		return State{Hash: c.Hash}, fail("no_upload", "Upload job not found")
 	}
-	body := bufio.NewReaderSize(c.Body, peek)
+	body := s.buffers.Get().(*bufio.Reader)
+	body.Reset(c.Body)
+	defer func() { body.Reset(nil); s.buffers.Put(body) }()
 	st := State{Hash: hash, Algo: s.algo.name, User: username(ctx)}
 	var at int64
 	for {

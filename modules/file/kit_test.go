@@ -94,7 +94,7 @@ func serveOn(t testing.TB, d *db.DB, b blob.Store, config func(*file.Config)) *s
 		t.Fatal(err)
 	}
 	s.Service = service
-	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: users{}, Operations: file.Operations(service), MaxBody: 1 << 20, Version: "test"})
+	router, err := web.New(web.Options{Log: telemetry.New(t.Output(), telemetry.Config{Level: "error"}), Authenticator: users{}, Operations: file.Operations(service), MaxBody: 1 << 20, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

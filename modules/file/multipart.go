@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -57,7 +58,11 @@ func (s *Service) Upload(ctx context.Context, contentType, typ string, body *web
 		return Stored{}, s.tooLarge()
 	}
 	f := form{s: s, stage: newStage(), typ: typ}
-	err = f.read(ctx, multipart.NewReader(body, params["boundary"]))
+	buffered := s.buffers.Get().(*bufio.Reader) // the form reader asks for little at a time
+	buffered.Reset(body)
+	err = f.read(ctx, multipart.NewReader(buffered, params["boundary"]))
+	buffered.Reset(nil)
+	s.buffers.Put(buffered)
 	if err == nil && f.d == nil {
 		err = problem.Field(problem.Invalid, "upload", "is missing: the form has no file with this name")
 	}
@@ -135,7 +140,7 @@ func (f *form) field(part io.Reader) error {
 
 // file stores the bytes of the file and works out their hash on the way.
 func (f *form) file(ctx context.Context, part *multipart.Part) error {
-	f.d = f.s.algo.resume("", 0)
+	f.d = f.s.algo.begin()
 	r := &formFile{f: f, part: part, left: int64(f.s.cfg.MaxSize)}
 	n, err := f.s.blobs.Append(ctx, f.stage, 0, r, -1, false)
 	switch {

@@ -3,11 +3,13 @@
 package file
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,6 +28,7 @@ type Service struct {
 	store   store
 	blobs   storage
 	seen    *seen
+	buffers sync.Pool // of bufio.Reader, for bodies
 	holders []port.FileHolder
 	log     *slog.Logger
 	now     func() time.Time
@@ -68,6 +71,7 @@ func New(o Options) (*Service, error) {
 	if s.lease == 0 {
 		s.lease = standstill
 	}
+	s.buffers.New = func() any { return bufio.NewReaderSize(nil, peek) }
 	s.seen = &seen{store: s.store, now: s.now, heads: map[string]int64{}}
 	return s, nil
 }

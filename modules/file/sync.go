@@ -137,7 +137,7 @@ func (r *syncing) copy(ctx context.Context, i blob.Info, there bool) (algo strin
 	h := &naming{r: in, size: i.Size, key: i.Key, d: map[string]*digest{}}
 	for _, a := range algorithms() {
 		if a.valid(i.Key) {
-			h.d[a.name] = a.resume("", 0)
+			h.d[a.name] = a.begin()
 		}
 	}
 	if there {

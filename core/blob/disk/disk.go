@@ -28,6 +28,7 @@ const (
 type Store struct {
 	root    string
 	minFree int64
+	epoch   string
 	buffers sync.Pool
 }
 
@@ -38,7 +39,7 @@ func Open(root string, minFree int64) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(root, staging), folderMode); err != nil {
 		return nil, fmt.Errorf("the folder for files: %w", err)
 	}
-	s := &Store{root: root, minFree: minFree}
+	s := &Store{root: root, minFree: minFree, epoch: bootID()}
 	s.buffers.New = func() any { b := make([]byte, bufferSize); return &b }
 	return s, nil
 }
@@ -128,7 +129,8 @@ func syncFolder(path string) error {
 	return told(errors.Join(d.Sync(), d.Close()))
 }
 
-// copy is io.Copy with a buffer of a fitting size and an eye on the context.
+// copy is io.Copy with full buffers, whatever the reader gives at a time, and
+// an eye on the context.
 func (s *Store) copy(ctx context.Context, w io.Writer, r io.Reader) (int64, error) {
 	buffer := s.buffers.Get().(*[]byte)
 	defer s.buffers.Put(buffer)
@@ -137,7 +139,7 @@ func (s *Store) copy(ctx context.Context, w io.Writer, r io.Reader) (int64, erro
 		if err := ctx.Err(); err != nil {
 			return n, err
 		}
-		got, err := r.Read(*buffer)
+		got, err := fill(r, *buffer)
 		if got > 0 {
 			wrote, werr := w.Write((*buffer)[:got])
 			n += int64(wrote)
@@ -152,6 +154,17 @@ func (s *Store) copy(ctx context.Context, w io.Writer, r io.Reader) (int64, erro
 			return n, err
 		}
 	}
+}
+
+// fill reads until the buffer is full. Unlike io.ReadFull it leaves io.EOF and
+// every other error as it is.
+func fill(r io.Reader, buffer []byte) (n int, err error) {
+	for n < len(buffer) && err == nil {
+		var got int
+		got, err = r.Read(buffer[n:])
+		n += got
+	}
+	return n, err
 }
 
 // Get implements blob.Store.

@@ -2,17 +2,31 @@ package disk
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/blob"
 )
 
-// Append implements blob.Stager: a stage is a file. It is synced, for whoever
-// appends next goes on with the hash of what is there.
+// Epoch implements blob.Stager: it is the boot of the machine.
+func (s *Store) Epoch() string { return s.epoch }
+
+// bootID names the running of the machine, or this process where the system
+// does not tell.
+func bootID() string {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return rand.Text()
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// Append implements blob.Stager: a stage is a file, which Publish syncs.
 func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader, size int64, keep bool) (int64, error) {
 	path, err := s.stage(stage)
 	if err != nil {
@@ -29,11 +43,6 @@ func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader,
 	if err != nil && (!keep || errors.Is(err, blob.ErrFull)) {
 		n = 0
 		err = errors.Join(err, f.Truncate(at)) // gives the room back
-	}
-	if n > 0 {
-		if serr := told(f.Sync()); serr != nil {
-			n, err = 0, errors.Join(err, serr)
-		}
 	}
 	return n, errors.Join(err, told(f.Close()))
 }

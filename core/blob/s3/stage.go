@@ -56,6 +56,9 @@ func (s *Store) pieces(ctx context.Context, stage string, size int64) ([]piece, 
 	return all, err
 }
 
+// Epoch implements blob.Stager: the server has stored what it acknowledged.
+func (s *Store) Epoch() string { return "" }
+
 // Append implements blob.Stager. A piece is sent while it is read when its
 // length is known, else it is read first.
 func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader, size int64, keep bool) (n int64, err error) {
