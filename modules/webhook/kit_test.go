@@ -128,7 +128,13 @@ func loopback() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix("12
 // serve starts the module: its endpoints, its subscriber and its sender.
 func serve(t testing.TB, d *db.DB, configure func(*webhook.Config)) *server {
 	t.Helper()
-	s := &server{TB: t, db: d, clock: testkit.NewClock(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), config: webhook.Defaults()}
+	return serveAt(t, d, time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC), configure)
+}
+
+// serveAt is serve at a time.
+func serveAt(t testing.TB, d *db.DB, now time.Time, configure func(*webhook.Config)) *server {
+	t.Helper()
+	s := &server{TB: t, db: d, clock: testkit.NewClock(now), config: webhook.Defaults()}
 	s.config.AllowNetworks, s.config.Poll = loopback(), 20*time.Millisecond
 	if configure != nil {
 		configure(s.config)
