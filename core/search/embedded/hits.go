@@ -81,12 +81,16 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 	byScore := keys[0].Field == "_score" && keys[0].Desc
 	odd, tracked := false, v.run.req.TrackScores
 	each(v.shown, func(doc uint32) {
-		if scores != nil && scores[doc] != scores[doc] {
+		score := float32(0)
+		if scores != nil {
+			score = scores[doc]
+		}
+		if score != score {
 			odd = true
 			return
 		}
 		if tracked {
-			v.run.best = max(v.run.best, scores[doc])
+			v.run.best = max(v.run.best, score)
 		}
 		if byScore && h.full() {
 			// The plain case, before anything is made.
@@ -98,9 +102,7 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		if h.full() && c.first.compare(&h.top().first, keys[0].Desc) > 0 {
 			return
 		}
-		if scores != nil {
-			c.score = scores[doc]
-		}
+		c.score = score
 		if len(keys) > 1 {
 			c.rest = make([]sortable, len(keys)-1)
 			for i := range c.rest {

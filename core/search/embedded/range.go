@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"sort"
 	"time"
 
@@ -17,6 +18,10 @@ func (v *view) rangeClause(q *search.Range, sp *space) (op, error) {
 	var failed error
 	strings := false
 	for _, f := range v.families(sp, q.Field) {
+		if f.field.Family == mapping.Geo {
+			failed = errors.New("the field has points; use geo_distance or geo_bounding_box")
+			continue
+		}
 		if !f.field.Family.Numeric() {
 			strings = true
 			if err := v.spanned(f, q, out); err != nil {

@@ -13,9 +13,13 @@ import (
 // path that is only text has none, which is an error.
 func aggregable(sets []set, path, where string) ([][]*family, error) {
 	out := make([][]*family, len(sets))
-	found, text := false, false
+	found, text, points := false, false, false
 	for i, s := range sets {
 		for _, f := range s.v.families(s.sp, path) {
+			if f.field.Family == mapping.Geo {
+				points = true
+				continue
+			}
 			if !f.listed() {
 				text = true
 				continue
@@ -23,6 +27,9 @@ func aggregable(sets []set, path, where string) ([][]*family, error) {
 			found = true
 			out[i] = append(out[i], f)
 		}
+	}
+	if points && !found {
+		return nil, problem.Field(problem.Invalid, where, "the field %q has points, of which there are no aggregations", path)
 	}
 	if text && !found && path != indexField {
 		return nil, problem.Field(problem.Invalid, where,

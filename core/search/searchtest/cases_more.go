@@ -2,8 +2,8 @@ package searchtest
 
 // suggestCases are bodyCases of suggestions.
 var suggestCases = []bodyCase{
-	{`{"size":0,"suggest":{"text":"runing fox","s":{"term":{"field":"shout"}}}}`, "suggest",
-		`{"s":[{"length":6,"offset":0,"options":[],"text":"RUNING"},{"length":3,"offset":7,"options":[],"text":"FOX"}]}`},
+	{`{"size":0,"suggest":{"text":"runnin fox","s":{"term":{"field":"shout"}}}}`, "suggest",
+		`{"s":[{"length":6,"offset":0,"options":[],"text":"RUNNIN"},{"length":3,"offset":7,"options":[],"text":"FOX"}]}`},
 	{`{"size":0,"suggest":{"s":{"text":"Helo wrold","term":{"field":"dyn"}}}}`, "suggest.s",
 		`[{"length":4,"offset":0,"options":[{"freq":2,"score":0.75,"text":"hello"}],"text":"helo"},{"length":5,"offset":5,"options":[{"freq":1,"score":0.800000011920929,"text":"world"}],"text":"wrold"}]`},
 	{`{"size":0,"suggest":{"s":{"text":"hello","term":{"field":"dyn"}}}}`, "suggest.s",

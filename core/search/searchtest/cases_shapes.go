@@ -1,9 +1,11 @@
 package searchtest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 )
 
@@ -44,6 +46,20 @@ func shapes(t *testing.T, factory subject) {
 	b.index("one", shapeSettings(), shapeDocs...)
 	for _, c := range shapeCases {
 		b.hits(c.name, "one", hitCase{c.query, c.want})
+	}
+	for _, c := range []struct{ object, path string }{
+		{`{"sort":"place"}`, "sort"},
+		{`{"query":{"range":{"place":{"gte":1}}}}`, "query.range"},
+		{`{"aggs":{"t":{"terms":{"field":"place"}}}}`, "aggs.t.terms"},
+		{`{"aggs":{"t":{"max":{"field":"place"}}}}`, "aggs.t.max"},
+		{`{"query":{"function_score":{"gauss":{"place":{"origin":5,"scale":1}}}}}`, "query.function_score.gauss"},
+	} {
+		b.named("refused "+c.path, func(b *bench) {
+			_, err := b.search(target("one"), c.object)
+			if p := problem.From(err); !errors.Is(err, errRefused) && (p.Kind != problem.Invalid || len(p.Fields) != 1 || p.Fields[0].Path != c.path) {
+				b.t.Errorf("%s: %v", c.object, err)
+			}
+		})
 	}
 	for i, c := range placeCases {
 		b.named(fmt.Sprintf("body %d", i), func(b *bench) {

@@ -172,8 +172,11 @@ func (b *bench) search(t search.Target, object string) (*search.Response, error)
 	if b.Refuses == nil || !b.Refuses(r) {
 		return out, err
 	}
-	if p := problem.From(err); err == nil || p.Kind != problem.Invalid || len(p.Fields) == 0 || p.Fields[0].Path == "" {
-		return nil, fmt.Errorf("the engine said that it refuses this, but its answer is %v", err)
+	if err == nil {
+		return nil, errors.New("the engine said that it refuses this, and answers it")
+	}
+	if p := problem.From(err); p.Kind != problem.Invalid || len(p.Fields) == 0 || p.Fields[0].Path == "" {
+		return nil, fmt.Errorf("the engine said that it refuses this as invalid, but its error is: %w", err)
 	}
 	return nil, errRefused
 }
