@@ -1,13 +1,16 @@
 package search_test
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules"
 )
 
@@ -64,8 +68,15 @@ type traffic struct {
 	r       *rand.Rand
 	preview map[string]int
 	live    map[string]int
+	ids     []string // of preview
 	next    int
 	writes  int
+}
+
+// add notes a new document.
+func (w *traffic) add(id string) {
+	w.preview[id] = w.next
+	w.ids = append(w.ids, id)
 }
 
 func (w *traffic) run(ctx context.Context) error {
@@ -85,14 +96,15 @@ func (w *traffic) run(ctx context.Context) error {
 }
 
 func (w *traffic) write() error {
-	ids := slices.Sorted(maps.Keys(w.preview))
-	id := ids[w.r.IntN(len(ids))]
 	w.next++
+	i := w.r.IntN(len(w.ids))
+	id := w.ids[i]
 	path, body := "", `{"title":"`+sentence(w.r, 5)+`","n":`+strconv.Itoa(w.next)+`}`
 	switch w.r.IntN(6) {
 	case 0:
 		id = "new" + strconv.Itoa(w.next)
-		path, w.preview[id] = "index/"+id, w.next
+		w.add(id)
+		path = "index/" + id
 	case 1, 2:
 		path, w.preview[id] = "index/"+id, w.next
 	case 3:
@@ -104,6 +116,7 @@ func (w *traffic) write() error {
 		path, body = "delete/"+id, "[]"
 		delete(w.preview, id)
 		delete(w.live, id)
+		w.ids = slices.Delete(w.ids, i, i+1)
 	}
 	a, err := w.s.do("admin", http.MethodPost, "/api/data/page/"+path, body)
 	if err != nil || a.status != 200 || a.raw("success") != "true" {
@@ -196,19 +209,124 @@ func (s *server) emitted(name string) (n int) {
 	return n
 }
 
+// bulk writes lines, of which none may fail.
+func (s *server) bulk(lines string) {
+	s.Helper()
+	a := s.post("/api/data/page/_bulk", lines).is(200)
+	if n := strings.Count(string(a.body), `"success":true`); n != strings.Count(lines, "\n") {
+		_, first, _ := strings.Cut(string(a.body), `"success":false`)
+		s.Fatalf("%d of %d lines are written: %.300s", n, strings.Count(lines, "\n"), first)
+	}
+}
+
+// underLoad does something while documents are written and everybody searches.
+// What was written is searchable when it returns.
+func (s *server) underLoad(w *traffic, do func()) {
+	s.Helper()
+	load, enough := context.WithCancel(s.Context())
+	var users sync.WaitGroup
+	failures := make(chan error, 3)
+	users.Go(func() { failures <- w.run(load) })
+	searches := make(chan int, 2)
+	for _, alias := range []string{"quoin_preview", "quoin_both"} {
+		users.Go(func() {
+			n, err := reader(load, s, alias)
+			searches <- n
+			failures <- err
+		})
+	}
+	begin := time.Now()
+	do()
+	took := time.Since(begin)
+	enough()
+	users.Wait()
+	for range 3 {
+		if err := <-failures; err != nil {
+			s.Error(err)
+		}
+	}
+	s.Logf("%s, %d writes, %d and %d rounds of searches", took.Round(time.Millisecond), w.writes, <-searches, <-searches)
+	s.post("/api/search/refresh", "[]").is(200)
+}
+
+// rebuilt runs a command that gives an index, which must be there.
+func (s *server) rebuilt(line string) {
+	s.Helper()
+	out, err := s.quoin(line, nil)
+	_, name, found := strings.Cut(out, `"index":"`)
+	if err != nil || !found {
+		s.Errorf("%s: %s %v", line, out, err)
+		return
+	}
+	name = name[:strings.Index(name, `"`)]
+	if s.post("/api/search/has-index", `{"index":"`+name+`"}`).raw("exist") != "true" {
+		s.Errorf("%s said %s, but the index is not there", line, out)
+	}
+}
+
+// aliasOfBoth makes a managed alias over both environments.
+func (s *server) aliasOfBoth() {
+	s.Helper()
+	s.post("/api/admin/managed-alias/both", `{"class":"EMS\\CoreBundle\\Entity\\ManagedAlias","arguments":[],"properties":{"name":"both","label":"Both","environments":["preview","live"]},"replaced":[]}`).is(200)
+}
+
+// TestRebuildRealSize does it once with all packages of a distribution.
+func TestRebuildRealSize(t *testing.T) {
+	file, err := os.Open(filepath.Join(testkit.Data(t), "debian-packages.ndjson.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	s := start(t, "QUOIN_SERVER__DATA="+t.TempDir())
+	unpacked, err := gzip.NewReader(file)
+	s.must(err)
+	s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer", "section:Choice", "depends:TextString")
+	s.aliasOfBoth()
+	w := &traffic{s: s, r: rand.New(rand.NewPCG(5, 6)), preview: map[string]int{}, live: map[string]int{}}
+	var lines strings.Builder
+	in := bufio.NewScanner(unpacked)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var p struct {
+			OUUID, Summary, Section string
+			Depends                 []string
+		}
+		s.must(json.Unmarshal(in.Bytes(), &p))
+		w.next++
+		w.add(p.OUUID)
+		data, err := json.Marshal(map[string]any{"title": "stone " + p.Summary, "n": w.next, "section": p.Section, "depends": strings.Join(p.Depends, " ")})
+		s.must(err)
+		fmt.Fprintf(&lines, `{"ouuid":"%s","data":%s}`+"\n", p.OUUID, data)
+		if w.next%3 == 0 {
+			w.live[p.OUUID] = w.next
+			fmt.Fprintf(&lines, `{"op":"publish","ouuid":"%s","environment":"live"}`+"\n", p.OUUID)
+		}
+		if lines.Len() > 8<<20 {
+			s.bulk(lines.String())
+			lines.Reset()
+		}
+	}
+	s.must(in.Err())
+	s.bulk(lines.String())
+	s.post("/api/search/refresh", "[]").is(200)
+	s.underLoad(w, func() { s.rebuilt("environment rebuild preview") })
+	s.compare("quoin_preview", w.preview)
+	s.compare("quoin_live", w.live)
+}
+
 // TestRebuildUnderLoad: environments are rebuilt and indexed again while
 // documents are written and everybody searches, and nobody notices.
 func TestRebuildUnderLoad(t *testing.T) {
 	engines(t, func(t *testing.T, vars ...string) {
 		s := start(t, append(vars, "QUOIN_SEARCH__KEEP_REPLACED=1m")...)
 		s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer")
-		s.post("/api/admin/managed-alias/both", `{"class":"EMS\\CoreBundle\\Entity\\ManagedAlias","arguments":[],"properties":{"name":"both","label":"Both","environments":["preview","live"]},"replaced":[]}`).is(200)
+		s.aliasOfBoth()
 		w := &traffic{s: s, r: rand.New(rand.NewPCG(3, 4)), preview: map[string]int{}, live: map[string]int{}}
 		var lines strings.Builder
 		for w.next < 4000 {
 			w.next++
 			id := "d" + strconv.Itoa(w.next)
-			w.preview[id] = w.next
+			w.add(id)
 			fmt.Fprintf(&lines, `{"ouuid":"%s","data":{"title":"stone %s","n":%d}}`+"\n", id, sentence(w.r, 10), w.next)
 			if w.next%3 == 0 {
 				w.live[id] = w.next
@@ -218,38 +336,13 @@ func TestRebuildUnderLoad(t *testing.T) {
 		s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
 		first := s.indexOf("quoin_preview")
 
-		load, enough := context.WithCancel(t.Context())
-		var users sync.WaitGroup
-		failures := make(chan error, 3)
-		users.Go(func() { failures <- w.run(load) })
-		searches := make(chan int, 2)
-		for _, alias := range []string{"quoin_preview", "quoin_both"} {
-			users.Go(func() {
-				n, err := reader(load, s, alias)
-				searches <- n
-				failures <- err
-			})
-		}
-		for range 2 {
-			for _, line := range []string{"environment rebuild preview", "environment rebuild live", "environment reindex preview"} {
-				out, err := s.quoin(line, nil)
-				if err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
-				name := out[strings.Index(out, "quoin_"):]
-				if name = name[:strings.Index(name, `"`)]; s.post("/api/search/has-index", `{"index":"`+name+`"}`).raw("exist") != "true" {
-					t.Errorf("%s said %s, but the index is not there", line, out)
+		s.underLoad(w, func() {
+			for range 2 {
+				for _, line := range []string{"environment rebuild preview", "environment rebuild live", "environment reindex preview"} {
+					s.rebuilt(line)
 				}
 			}
-		}
-		enough()
-		users.Wait()
-		for range 3 {
-			if err := <-failures; err != nil {
-				t.Error(err)
-			}
-		}
-		t.Logf("%d writes, %d and %d rounds of searches", w.writes, <-searches, <-searches)
+		})
 		s.post("/api/search/refresh", "[]").is(200)
 		now := s.indexOf("quoin_preview")
 		for _, index := range []string{"quoin_preview", now} {
