@@ -21,3 +21,18 @@ func Wildcard(text string) func(string) bool {
 	p := parsePattern(text)
 	return p.matches
 }
+
+// Smallest is smallest.
+func Smallest(list []int, k int, compare func(a, b int) int) []int { return smallest(list, k, compare) }
+
+// Offer gives what a heap keeps.
+func Offer(list []int, k int, compare func(a, b int) int) []int {
+	h := heap[int]{max: k, compare: compare}
+	for _, v := range list {
+		if h.full() && k > 0 && compare(v, *h.top()) > 0 {
+			continue
+		}
+		h.offer(v)
+	}
+	return h.sorted()
+}
