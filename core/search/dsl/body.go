@@ -105,7 +105,13 @@ func (p *parser) searchAfter(n *node) error {
 
 func (p *parser) window(o *object) error {
 	if p.r.From+p.r.Size > search.MaxWindow {
-		return o.bad("from + size must not be above %d", search.MaxWindow)
+		at := o.node
+		for _, name := range []string{"from", "size"} {
+			if n := o.get(name); n != nil {
+				at = n
+			}
+		}
+		return at.bad("from + size must not be above %d", search.MaxWindow)
 	}
 	return nil
 }

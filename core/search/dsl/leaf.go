@@ -125,6 +125,9 @@ func (p *parser) terms(o *object) (search.Query, error) {
 	if n.kind == jsonx.Object && len(n.keys) == 0 {
 		return q, nil
 	}
+	if n.kind == jsonx.Object {
+		return nil, n.bad("terms supports an array of values only: it does not look them up in another document")
+	}
 	if n.kind != jsonx.Array {
 		return nil, n.bad("terms supports an array of values only")
 	}

@@ -14,6 +14,11 @@ func (c *comparison) sort() []any {
 	}
 	var out []any
 	for range 1 + c.IntN(2) {
+		if c.IntN(12) == 0 {
+			out = append(out, jm{"_geo_distance": jm{"place": []any{float64(c.IntN(3)) + 0.3, 0.1}, "order": []string{"asc", "desc"}[c.IntN(2)],
+				"unit": "km", "mode": []string{"min", "max", "avg"}[c.IntN(3)]}})
+			continue
+		}
 		field := []string{"tag", "num", "price", "date", "flag", "items.qty", "meta.y", "dyn.keyword", "_id", "_contenttype", "nowhere"}[c.IntN(11)]
 		key := jm{"order": []string{"asc", "desc"}[c.IntN(2)]}
 		if field == "items.qty" && c.IntN(4) > 0 {
@@ -63,6 +68,9 @@ func (c *comparison) compareOrder(request string, out *search.Response, shown []
 }
 
 func sortValue(o *obj, field string, key jm) any {
+	if field == "_geo_distance" {
+		return distance(o, key)
+	}
 	objs := []*obj{o}
 	if path, ok := key["nested_path"].(string); ok {
 		objs = o.below(path)
@@ -97,6 +105,25 @@ func sortValue(o *obj, field string, key jm) any {
 		return texts[len(texts)-1]
 	}
 	return nums[len(nums)-1]
+}
+
+// distance gives how far the places of an object are away, in kilometers.
+func distance(o *obj, key jm) any {
+	var all []float64
+	sum := 0.0
+	for _, p := range o.at("place").places {
+		d := away(places(nil, key["place"])[0], p) / 1000
+		all, sum = append(all, d), sum+d
+	}
+	switch {
+	case len(all) == 0:
+		return "Infinity"
+	case key["mode"] == "max":
+		return slices.Max(all)
+	case key["mode"] == "avg":
+		return sum / float64(len(all))
+	}
+	return slices.Min(all)
 }
 
 // compareSort puts missing values last, or first if asked, and numbers before

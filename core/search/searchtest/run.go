@@ -72,6 +72,7 @@ func RunFor(t *testing.T, engine Factory, a Abilities) {
 	t.Run("Sources", func(t *testing.T) { sources(t, factory) })
 	t.Run("Scrolls", func(t *testing.T) { scrolls(t, factory) })
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, factory) })
+	t.Run("RandomInner", func(t *testing.T) { randomInner(t, factory) })
 	t.Run("Random", func(t *testing.T) { random(t, factory) })
 }
 
