@@ -184,6 +184,33 @@ func TestMergeWhileBusy(t *testing.T) {
 	}
 }
 
+// TestNoFolder merges where no file can be written: the index goes on in memory.
+func TestNoFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	must(t, os.WriteFile(file, nil, 0o600))
+	e := embedded.Open(keptLoad, embedded.Options{Dir: filepath.Join(file, "search")})
+	e.MergeEarly(5)
+	ctx := t.Context()
+	if ok, reason, err := e.Restore(ctx, "one", keptSettings()); ok || reason == "" || err != nil {
+		t.Fatalf("%v %q %v", ok, reason, err)
+	}
+	changes := map[int]int{}
+	for i := range 60 {
+		var ops []search.Op
+		for id := i; id < i+20; id++ {
+			changes[id] = i
+			ops = append(ops, keptOp(id, i))
+		}
+		must(t, e.Apply(ctx, "one", ops))
+		e.Settle()
+		if n := e.Segments("one"); n > 9 {
+			t.Fatalf("%d segments", n)
+		}
+	}
+	same(t, "in memory", e, scratch(t, changes))
+	e.Close()
+}
+
 // scrollAll reads a scroll to its end.
 func scrollAll(t *testing.T, e search.Engine, docs int) {
 	c, err := e.Scroll(t.Context(), one, &search.Request{Size: 37})

@@ -3,7 +3,7 @@ package embedded
 // MergeEarly makes indexes merge as soon as a tail has so many documents, all
 // the time.
 func (e *Engine) MergeEarly(n int) {
-	e.policy.tail, e.policy.dead, e.policy.part, e.policy.rest = n, n, 1<<30, 0
+	e.policy.tail, e.policy.dead, e.policy.part, e.policy.rest, e.policy.pause = n, n, 1<<30, 0, 0
 }
 
 // Settle waits until no index is being merged.
@@ -24,3 +24,6 @@ func (e *Engine) SaveAll() {
 
 // FileOf gives the path of the file of an index.
 func (e *Engine) FileOf(name string) string { return e.policy.fileOf(name) }
+
+// Segments counts the segments of an index.
+func (e *Engine) Segments(name string) int { return len(e.catalog.Load().indices[name].segs) }

@@ -3,6 +3,7 @@ package embedded
 import (
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -24,10 +25,12 @@ type policy struct {
 	// quiet is how long nothing must have been written for a smaller tail to be
 	// merged, too.
 	quiet time.Duration
+	// pause is how long nothing is merged after a failure, such as a full disk.
+	pause time.Duration
 }
 
 func newPolicy() *policy {
-	return &policy{log: slog.New(slog.DiscardHandler), tail: 5000, part: 20, dead: 512, rest: 8, quiet: 20 * time.Second}
+	return &policy{log: slog.New(slog.DiscardHandler), tail: 5000, part: 20, dead: 512, rest: 8, quiet: 20 * time.Second, pause: time.Minute}
 }
 
 // worth is the smallest tail that is merged when nothing is written any more:
@@ -47,6 +50,7 @@ type mergeState struct {
 	closed  bool   // the index is gone
 	kept    string // path of the file in which the base is; empty: in memory
 	again   bool   // another merge is wanted behind this one
+	resting bool   // nothing was written for a while before the merge
 }
 
 // removal is a document deleted from a segment that is being merged.
@@ -55,9 +59,9 @@ type removal struct {
 	doc uint32
 }
 
-// afterFailure is how long nothing is merged after a failure, such as a full
-// disk.
-const afterFailure = time.Minute
+// manySegments is how many segments failed merges may leave before the next one
+// is made in memory.
+const manySegments = 6
 
 // remove deletes a document wherever it is. The caller has locked the index.
 func (x *index) remove(key search.Key) {
@@ -91,7 +95,7 @@ func (x *index) consider() {
 	p := x.policy
 	due := tail > max(p.tail, (all-tail)/p.part) || dead > p.dead && dead > all/4
 	now := time.Now()
-	if due && !now.Before(x.next) && now.Sub(x.failed) > afterFailure {
+	if due && !now.Before(x.next) && now.Sub(x.failed) >= p.pause {
 		x.start()
 		return
 	}
@@ -109,7 +113,8 @@ func (x *index) consider() {
 func (x *index) idle() {
 	x.writer.Lock()
 	defer x.writer.Unlock()
-	if _, dead, tail := x.counts(); tail+dead >= worth {
+	if _, dead, tail := x.counts(); tail+dead >= worth && !x.merging {
+		x.resting = true
 		x.start()
 	}
 }
@@ -133,16 +138,23 @@ func (x *index) start() {
 	x.segs = append(x.segs[:len(x.segs):len(x.segs)], tail)
 	x.mu.Unlock()
 	d, path := x.directory(), x.path
+	if len(x.segs) > manySegments { // the disk has failed again and again
+		path = ""
+	}
 	go func() {
 		fresh, err := x.write(path, d, origins)
-		x.finish(origins, fresh, path, err, begin)
+		if x.finish(origins, fresh, path, err, begin) {
+			debug.FreeOSMemory() // what the tail held would stay for minutes
+		}
 	}()
 }
 
-// finish puts a base into the place of what it was made of.
-func (x *index) finish(origins []*origin, fresh *segment, path string, err error, begin time.Time) {
+// finish puts a base into the place of what it was made of. It tells whether
+// nothing was written for a while before.
+func (x *index) finish(origins []*origin, fresh *segment, path string, err error, begin time.Time) (resting bool) {
 	x.writer.Lock()
 	defer x.writer.Unlock()
+	resting, x.resting = x.resting, false
 	x.merging = false
 	defer x.done.Broadcast()
 	took := time.Since(begin)
@@ -150,7 +162,7 @@ func (x *index) finish(origins []*origin, fresh *segment, path string, err error
 	if err != nil {
 		x.failed = time.Now()
 		x.policy.log.Error("a search index could not be written", "index", x.name, "error", err)
-		return // the segments stay; the next merge takes them all
+		return resting // the segments stay; the next merge takes them all
 	}
 	for _, r := range x.removed {
 		for _, o := range origins {
@@ -169,9 +181,10 @@ func (x *index) finish(origins []*origin, fresh *segment, path string, err error
 	if x.again {
 		x.again = false
 		x.start()
-		return
+		return false
 	}
 	x.consider()
+	return resting
 }
 
 // settle waits until no merge is on its way. The caller holds writer.
