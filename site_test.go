@@ -30,7 +30,7 @@ func realSite(t *testing.T, site string, vars ...string) {
 	s := start(t, vars...)
 	s.login()
 	first := importSite(t, s, site)
-	if first["documents"] != (counts{Created: 186}) || first["content-type"].Created != 15 {
+	if first["documents"] != (counts{Created: 186}) || first["content-type"].Created != 15 || first["assets"].Failed != 0 {
 		t.Fatalf("first import: %+v", first)
 	}
 	again := func(old *server) *server {
@@ -45,6 +45,7 @@ func realSite(t *testing.T, site string, vars ...string) {
 		t.Fatalf("second import: %+v", second)
 	}
 	readBack(t, s, site)
+	checkAssets(t, s, site)
 	for query, want := range map[string]int{
 		`{"query":{"term":{"_contenttype":"news"}}}`:                                                             17,
 		`{"contentTypes":["feature"]}`:                                                                           106,

@@ -18,9 +18,9 @@ func (e *env) importCommand() *cobra.Command {
 	var parallel int
 	elasticms := &cobra.Command{
 		Use: "elasticms DIR", Short: "Import an export folder of elasticms through the HTTP API",
-		Long: `Imports the folder layout of elasticms: admin/<entity>/*.json and document/<content type>/*.json.
+		Long: `Imports the folder layout of elasticms: admin/<entity>/*.json, the files in admin/assets, and document/<content type>/*.json.
 
-Configuration comes first, then the documents. What is there already and equal is left alone, so an import that was interrupted is repeated and goes on where it stopped. The token needs ROLE_API, ROLE_ADMIN and the rights of the content types.`,
+Configuration comes first, then the files, then the documents. What is there already and equal is left alone, so an import that was interrupted is repeated and goes on where it stopped. The token needs ROLE_API, ROLE_ADMIN and the rights of the content types.`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := elasticms.Flags()
@@ -81,7 +81,7 @@ type importReport struct {
 // importGroup counts what became of the files of one entity kind or content
 // type.
 type importGroup struct {
-	Kind      string          `json:"kind"` // "config" or "documents"
+	Kind      string          `json:"kind"` // "config", "files" or "documents"
 	Name      string          `json:"name"`
 	Created   int             `json:"created"`
 	Updated   int             `json:"updated"`
@@ -192,7 +192,14 @@ func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
 	if err := i.api.check(ctx); err != nil {
 		return nil, err
 	}
+	files, err := assets(dir)
+	if err != nil {
+		return nil, err
+	}
 	report := &importReport{Groups: append(config, documents...)}
+	if len(files.files) > 0 {
+		report.Groups = append(report.Groups, files)
+	}
 	total := 0
 	for _, g := range report.Groups {
 		total += len(g.files)
@@ -208,6 +215,7 @@ func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
 			i.count(ctx, g, file, o, err)
 		}
 	}
+	i.assets(ctx, files) // before the documents that name them
 	for _, g := range documents {
 		i.documents(ctx, g)
 	}
