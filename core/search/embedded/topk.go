@@ -71,6 +71,9 @@ func (h *heap[T]) gather(v T) {
 	if h.halved && h.compare(v, h.list[h.max-1]) >= 0 {
 		return
 	}
+	if n := len(h.list); n == cap(h.list) { // append would grow by a quarter
+		h.list = slices.Grow(h.list, min(max(n, maxHeap), 2*h.max-n))
+	}
 	h.list = append(h.list, v)
 	if len(h.list) >= 2*h.max {
 		h.halve()
