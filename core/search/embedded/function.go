@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"hash/fnv"
 	"math"
 	"strconv"
 
@@ -242,34 +241,55 @@ func (v *view) randomScore(b *search.RandomScore, sp *space) func() func(uint32)
 	if seed == "" {
 		seed = strconv.FormatInt(v.run.now.UnixNano(), 36)
 	}
+	start := hashed(fnvOffset, seed)
 	return func() func(uint32) float64 {
-		var text func(object uint32) string
-		if b.Field == "" || b.Field == mapping.IDField {
-			text = func(object uint32) string {
-				key := v.seg.key(sp.outer(v.seg.root(), object))
-				return key.Type + ":" + key.OUUID + ":" + strconv.Itoa(sp.offset(object))
-			}
-		} else {
+		if b.Field != "" && b.Field != mapping.IDField {
 			read := v.firstText(b.Field, sp)
-			text = read
+			return func(object uint32) float64 { return fraction(hashed(start, read(object))) }
+		}
+		root := v.seg.root()
+		var names []*family
+		for _, path := range []string{mapping.TypeField, mapping.IDField} {
+			names = append(names, v.families(root, path)...)
+		}
+		cursors := make([]cursor[uint32], len(names))
+		for i, f := range names {
+			cursors[i] = cursor[uint32]{c: &f.ords}
 		}
 		return func(object uint32) float64 {
-			h := fnv.New64a()
-			h.Write([]byte(seed))
-			h.Write([]byte{0})
-			h.Write([]byte(text(object)))
-			return float64(mix(h.Sum64())>>40) / (1 << 24)
+			doc, h := sp.outer(root, object), start
+			for i, f := range names {
+				for _, ord := range cursors[i].seek(doc) {
+					h = hashed(h, f.dict.term(ord))
+				}
+			}
+			return fraction(h + uint64(sp.offset(object)))
 		}
 	}
 }
 
-// mix spreads the bits of a hash, of which FNV leaves the high ones alike.
-func mix(h uint64) uint64 {
+// fnvOffset and fnvPrime are those of FNV-1a in 64 bits.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// hashed goes on with a hash over a text and its end.
+func hashed(h uint64, text string) uint64 {
+	for i := range len(text) {
+		h = (h ^ uint64(text[i])) * fnvPrime
+	}
+	return h * fnvPrime
+}
+
+// fraction gives a number from 0 up to 1. It spreads the bits of a hash first, of
+// which FNV leaves the high ones alike.
+func fraction(h uint64) float64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd
 	h ^= h >> 33
 	h *= 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
+	return float64((h^h>>33)>>40) / (1 << 24)
 }
 
 // firstText reads the least value of a field as text, for ascending objects.

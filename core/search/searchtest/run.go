@@ -73,6 +73,7 @@ func RunFor(t *testing.T, engine Factory, a Abilities) {
 	t.Run("Scrolls", func(t *testing.T) { scrolls(t, factory) })
 	t.Run("Concurrent", func(t *testing.T) { concurrent(t, factory) })
 	t.Run("RandomInner", func(t *testing.T) { randomInner(t, factory) })
+	t.Run("Seeds", func(t *testing.T) { seeds(t, factory) })
 	t.Run("Random", func(t *testing.T) { random(t, factory) })
 }
 
