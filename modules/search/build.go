@@ -134,7 +134,7 @@ func (ix *Indexer) scan(ctx context.Context, work map[string]*place) (n int64, e
 			scanned[p.Environment][p.Key] = p.Revision
 		}
 		batches[p.Environment] = append(batches[p.Environment], p)
-		if len(batches[p.Environment]) < buildBatch {
+		if len(batches[p.Environment]) < ix.buildBatch() {
 			return nil
 		}
 		err := ix.add(ctx, work[p.Environment], batches[p.Environment])

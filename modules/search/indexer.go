@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
@@ -81,6 +82,7 @@ type Indexer struct {
 	running   sync.WaitGroup
 	started   atomic.Bool // this process holds the index
 	server    server      // the engine if processes share it, else nil
+	bus       *event.Bus  // brings what changes to the processes that share server
 	leading   atomic.Bool // this process makes and fills the indexes of server
 	applying  atomic.Bool // this process applies changes to the indexes of server
 	away      *requests   // asks the process that holds it

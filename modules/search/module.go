@@ -63,7 +63,7 @@ func newEngine(d *db.DB, bus *event.Bus, docs port.Documents, types port.Content
 		if err != nil {
 			return nil, fmt.Errorf("search.url: %w", err)
 		}
-		ix.engine, ix.server, ix.heard = e, e, bus.Known()
+		ix.engine, ix.server, ix.bus, ix.heard = e, e, bus, bus.Known()
 		return ix, nil
 	}
 	e := embedded.Open(ix.sources, embedded.Options{Dir: filepath.Join(data.Folder, "search"), Log: log})

@@ -43,6 +43,9 @@ func (ix *Indexer) RefreshAll(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := ix.drained(ctx); err != nil {
+		return err
+	}
 	if mark := ix.queue.target(); mark > 0 {
 		if err := ix.queue.wait(ctx, mark); err != nil {
 			return err
@@ -70,7 +73,7 @@ func (ix *Indexer) buildState() (built chan struct{}, wait bool) {
 	defer ix.mu.Unlock()
 	wait = ix.touched != nil
 	for _, p := range ix.places {
-		wait = wait || p.pending
+		wait = wait || p.pending || p.unread
 	}
 	return ix.built, wait
 }

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -16,17 +17,23 @@ const (
 	leaderEvery = time.Second
 	// sweepServer is how often what was replaced on the server is looked for.
 	sweepServer = 10 * time.Second
+	// drainEvery is how often somebody who waits for deliveries looks at them.
+	drainEvery = 20 * time.Millisecond
 )
 
 // leaderLock is the name of the lock that the process holds which makes and
 // fills indexes on a search server.
 const leaderLock = "search-indexes"
 
+// serverQueue is the name under which deliveries wait for the processes that
+// share a search server.
+const serverQueue = "search-server"
+
 // shared says how processes that share a search server follow the store: each
 // change has a delivery that one of them works, and that waits when there is
 // none.
 func shared(ix *Indexer) []event.Subscription {
-	return []event.Subscription{{Name: "search-server", Patterns: patterns(), Batch: 256, Handle: ix.work}}
+	return []event.Subscription{{Name: serverQueue, Patterns: patterns(), Batch: 256, Handle: ix.work}}
 }
 
 // work applies what events are about; they count as delivered when it can be
@@ -132,6 +139,30 @@ func (ix *Indexer) refreshShared(ctx context.Context, keys []port.Key) error {
 		}
 	}
 	return ix.wait(ctx, ix.ready)
+}
+
+// drained returns when the deliveries that waited at the call have been worked,
+// by whichever process.
+func (ix *Indexer) drained(ctx context.Context) error {
+	if !ix.applying.Load() {
+		return nil
+	}
+	begin := time.Now()
+	for {
+		all, err := ix.bus.Stats(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(s event.Stats) bool { return s.Name == serverQueue })
+		// Where writes never end, those that are due since the call may wait on;
+		// what is leased takes less than a second.
+		if i < 0 || all[i].Pending+all[i].Leased == 0 || time.Since(begin)-time.Second > all[i].Lag {
+			return nil
+		}
+		if err := sleep(ctx, drainEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // healthShared fails while the server is not there or does not write.

@@ -17,6 +17,9 @@ import (
 // the search server.
 const catalogAge = 1500 * time.Millisecond
 
+// serverBatch is how many documents a build sends to a server at a time.
+const serverBatch = 1000
+
 // server is an engine that several processes share and that outlives them.
 // Every process applies changes of documents; one of them, that holds a lock,
 // makes and fills indexes.
@@ -27,6 +30,15 @@ type server interface {
 	Documents(ctx context.Context, index string, each func(key search.Key, ref int64) error) error
 	Sweep(ctx context.Context)
 	Ping(ctx context.Context) error
+}
+
+// buildBatch is how many documents a build adds at a time. A request to a server
+// costs more than what is in it.
+func (ix *Indexer) buildBatch() int {
+	if ix.server != nil {
+		return serverBatch
+	}
+	return buildBatch
 }
 
 // adopt makes an index unless it is there already.

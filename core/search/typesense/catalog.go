@@ -228,15 +228,34 @@ func (k *catalog) settingsOf(ctx context.Context, hash string) (s search.Setting
 	return s, nil
 }
 
+// canonical gives fields in the order of their paths, and nil for what is empty.
+func canonical(fields []search.Field) []search.Field {
+	if len(fields) == 0 {
+		return nil
+	}
+	out := slices.Clone(fields)
+	for i := range out {
+		out[i].Fields = canonical(out[i].Fields)
+		if len(out[i].CopyTo) == 0 {
+			out[i].CopyTo = nil
+		}
+	}
+	slices.SortStableFunc(out, func(a, b search.Field) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
 // hashOf gives the hash of settings and the JSON that it is made of.
 func hashOf(s search.Settings) (hash string, text []byte, err error) {
 	types := make(map[string][]search.Field, len(s.Types))
 	for name, fields := range s.Types {
-		fields = slices.Clone(fields)
-		slices.SortStableFunc(fields, func(a, b search.Field) int { return strings.Compare(a.Path, b.Path) })
-		types[name] = fields
+		types[name] = canonical(fields)
 	}
 	s.Types = types
+	for _, entities := range []*map[string]json.RawMessage{&s.Analyzers, &s.Tokenizers, &s.Filters, &s.CharFilters} {
+		if len(*entities) == 0 {
+			*entities = nil
+		}
+	}
 	if text, err = json.Marshal(s); err != nil {
 		return "", nil, fmt.Errorf("settings of an index: %w", err)
 	}
