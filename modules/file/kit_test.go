@@ -34,12 +34,13 @@ import (
 type server struct {
 	testing.TB
 	*file.Service
-	db     *db.DB
-	blobs  blob.Store
-	clock  *testkit.Clock
-	url    string
-	client *http.Client
-	holder *holder
+	db      *db.DB
+	blobs   blob.Store
+	clock   *testkit.Clock
+	url     string
+	client  *http.Client
+	holder  *holder
+	handler http.Handler
 }
 
 // places runs a test on SQLite with a folder, and on PostgreSQL with a bucket.
@@ -98,6 +99,7 @@ func serveOn(t testing.TB, d *db.DB, b blob.Store, config func(*file.Config)) *s
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.handler = router
 	h := httptest.NewServer(router)
 	t.Cleanup(h.Close)
 	s.url, s.client = h.URL, &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}

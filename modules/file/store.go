@@ -120,7 +120,9 @@ func (s store) every(ctx context.Context, fn func(*object) error) error {
 // uploaded by now; 0 when it is being removed at this moment.
 func (s store) add(ctx context.Context, o *object, now time.Time) (uploads int64, err error) {
 	at := db.Micros(now)
-	err = s.db.Row(ctx, addObject, o.Hash, o.Algo, o.Size, o.Name, o.Type, o.Sniffed, at, at, o.UploadedBy, db.Micros(now.Add(-stuck))).Scan(&uploads)
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		return s.db.Row(ctx, addObject, o.Hash, o.Algo, o.Size, o.Name, o.Type, o.Sniffed, at, at, o.UploadedBy, db.Micros(now.Add(-stuck))).Scan(&uploads)
+	})
 	if errors.Is(err, db.ErrNotFound) {
 		return 0, nil
 	}
