@@ -47,9 +47,13 @@ type tally struct {
 // listed. A field that is only text has none, which is an error.
 func listable(sets []set, path, where string) ([][]column, error) {
 	out := make([][]column, len(sets))
-	found, text := false, false
+	found, text, points := false, false, false
 	for i, s := range sets {
 		for _, c := range s.v.columns(s.sp, path) {
+			if c.Field.Family == mapping.Geo {
+				points = true
+				continue
+			}
 			if !listed(c.Field) {
 				text = true
 				continue
@@ -57,6 +61,9 @@ func listable(sets []set, path, where string) ([][]column, error) {
 			found = true
 			out[i] = append(out[i], c)
 		}
+	}
+	if points && !found {
+		return nil, problem.Field(problem.Invalid, where, "the field %q has points, of which there are no aggregations", path)
 	}
 	if text && !found && path != indexField {
 		return nil, problem.Field(problem.Invalid, where,

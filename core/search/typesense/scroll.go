@@ -26,25 +26,33 @@ func (e *Engine) Scroll(ctx context.Context, t search.Target, r *search.Request)
 	if r.MinScore != nil {
 		return nil, problem.Field(problem.Invalid, "min_score", "a scroll has no scores, so min_score cannot be used with it")
 	}
-	run, err := e.start(ctx, t, r)
+	if r.Collapse != nil {
+		return nil, problem.Field(problem.Invalid, r.Collapse.Path, "a scroll does not support collapse")
+	}
+	if plans := innerPlans(r.Query); len(plans) > 0 {
+		return nil, problem.Field(problem.Invalid, plans[0].q.Inner.Path, "a scroll does not support inner hits")
+	}
+	var c *scroll
+	err := e.asked(ctx, t, r, func(run *run) error {
+		if err := run.match(); err != nil {
+			return err
+		}
+		c = &scroll{engine: e, req: r, marks: newMarks(r.Highlight, r.Query), shards: len(run.views), totals: map[string]int64{}}
+		return run.each(2, func(part int) (err error) {
+			if part == 0 {
+				c.aggs, err = run.aggregate()
+				return err
+			}
+			if err := run.narrow(); err != nil {
+				return err
+			}
+			return c.open(run)
+		})
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := run.match(); err != nil {
-		return nil, err
-	}
-	c := &scroll{engine: e, req: r, marks: newMarks(r.Highlight, r.Query), shards: len(run.views), totals: map[string]int64{}}
-	err = run.each(2, func(part int) (err error) {
-		if part == 0 {
-			c.aggs, err = run.aggregate()
-			return err
-		}
-		if err := run.narrow(); err != nil {
-			return err
-		}
-		return c.open(run)
-	})
-	return c, err
+	return c, nil
 }
 
 // scroll implements search.Cursor.

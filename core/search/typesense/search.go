@@ -16,16 +16,30 @@ func (e *Engine) Search(ctx context.Context, t search.Target, r *search.Request)
 	if err := checkWindow(r); err != nil {
 		return nil, err
 	}
-	run, err := e.start(ctx, t, r)
-	if err != nil {
-		return nil, err
-	}
-	out, err := run.answer()
+	var out *search.Response
+	err := e.asked(ctx, t, r, func(run *run) (err error) {
+		out, err = run.answer()
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	out.Took = time.Since(begin)
 	return out, nil
+}
+
+// asked answers a request; once more if another process has meanwhile put other
+// collections in the place of those that were searched.
+func (e *Engine) asked(ctx context.Context, t search.Target, r *search.Request, answer func(*run) error) error {
+	for again := true; ; again = false {
+		run, err := e.start(ctx, t, r)
+		if err != nil {
+			return err
+		}
+		if err = answer(run); !again || !e.stale(err) {
+			return err
+		}
+	}
 }
 
 // checkWindow refuses pages that are too far from the start.
@@ -38,18 +52,19 @@ func checkWindow(r *search.Request) error {
 
 // Count implements search.Engine.
 func (e *Engine) Count(ctx context.Context, t search.Target, r *search.Request) (int64, error) {
-	run, err := e.start(ctx, t, r)
-	if err != nil {
-		return 0, err
-	}
-	if err := run.match(); err != nil {
-		return 0, err
-	}
-	sets := make([]set, len(run.views))
-	for i, v := range run.views {
-		sets[i] = set{v, v.root(), v.hits}
-	}
-	return run.count(sets)
+	n := int64(0)
+	err := e.asked(ctx, t, r, func(run *run) (err error) {
+		if err := run.match(); err != nil {
+			return err
+		}
+		sets := make([]set, len(run.views))
+		for i, v := range run.views {
+			sets[i] = set{v, v.root(), v.hits}
+		}
+		n, err = run.count(sets)
+		return err
+	})
+	return n, err
 }
 
 // Get implements search.Engine.
