@@ -81,6 +81,11 @@ func (r *run) ranked(a *search.Agg, keys []search.SortKey, s set, wanted int) ([
 	} else if objects, err = s.v.fetch(s.sp, e, &search.Clause{Name: "top_hits", Path: a.Path}, "to rank them"); err != nil {
 		return nil, err
 	}
+	if _, same := constantScore(s.v.query); !same {
+		if err := r.loadStats(); err != nil {
+			return nil, err
+		}
+	}
 	readers := make([]reader, len(keys))
 	scored := false
 	for i := range keys {

@@ -150,11 +150,6 @@ func (r *run) answer() (*search.Response, error) {
 	if err := r.match(); err != nil {
 		return nil, err
 	}
-	if r.needsScores() {
-		if err := r.loadStats(); err != nil {
-			return nil, err
-		}
-	}
 	out := &search.Response{Shards: len(r.views), TrackTotal: r.req.TrackTotal}
 	err := r.each(3, func(part int) (err error) {
 		switch part {
@@ -173,9 +168,9 @@ func (r *run) answer() (*search.Response, error) {
 	return out, cmp.Or(err, r.fault)
 }
 
-// needsScores tells whether the documents have to be scored.
+// needsScores tells whether the hits have to be scored.
 func (r *run) needsScores() bool {
-	scored := r.req.TrackScores || len(r.req.Sort) == 0 && r.req.Size > 0 || ranksHits(r.req.Aggs)
+	scored := r.req.TrackScores || len(r.req.Sort) == 0 && r.req.Size > 0
 	if c := r.req.Collapse; c != nil {
 		scored = scored || len(c.Inner) > 0
 	}
@@ -185,14 +180,6 @@ func (r *run) needsScores() bool {
 	return scored && slices.ContainsFunc(r.views, func(v *view) bool {
 		_, same := constantScore(v.query)
 		return !same
-	})
-}
-
-// ranksHits tells whether a top_hits among the aggregations needs scores.
-func ranksHits(list []search.Agg) bool {
-	return slices.ContainsFunc(list, func(a search.Agg) bool {
-		body, ok := a.Body.(*search.TopHitsAgg)
-		return ranksHits(a.Subs) || ok && (len(body.Sort) == 0 || slices.ContainsFunc(body.Sort, func(k search.SortKey) bool { return k.Field == "_score" }))
 	})
 }
 

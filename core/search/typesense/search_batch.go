@@ -7,6 +7,9 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
+// maxFilters is how many bytes the filters of one request may have in all.
+const maxFilters = 64 << 20
+
 // maxQuestions is how many searches of the server one request may need.
 const maxQuestions = 4_000
 
@@ -23,6 +26,7 @@ type batch struct {
 	running int // goroutines that do not wait for an answer
 	waiting []*question
 	asked   int
+	bytes   int // of filters
 }
 
 type question struct {
@@ -43,6 +47,13 @@ func (b *batch) ask(entries ...entry) ([]rawResult, error) {
 	}
 	q := &question{entries: entries, done: make(chan struct{})}
 	b.mu.Lock()
+	for i := range entries {
+		b.bytes += len(entries[i].FilterBy)
+	}
+	if b.bytes > maxFilters {
+		b.mu.Unlock()
+		return nil, problem.New(problem.Invalid, "the engine %q would need filters of more than %d MB for this request: ask for fewer buckets, or narrow the query", engineName, maxFilters>>20)
+	}
 	if b.asked += len(entries); b.asked > b.most {
 		b.mu.Unlock()
 		return nil, problem.New(problem.Invalid, "the engine %q would need more than %d searches of its server for this request: ask for fewer buckets or clauses", engineName, b.most)
@@ -73,11 +84,7 @@ func (b *batch) pass() {
 	list := b.waiting
 	b.waiting, b.running = nil, len(list)
 	b.mu.Unlock()
-	var entries []entry
-	for _, q := range list {
-		entries = append(entries, q.entries...)
-	}
-	results, err := b.send(b.ctx, entries)
+	results, err := b.deliver(list)
 	for _, q := range list {
 		q.err = err
 		if err == nil {
@@ -85,6 +92,36 @@ func (b *batch) pass() {
 		}
 		close(q.done)
 	}
+}
+
+// maxMessage is about how many bytes of filters one message holds.
+const maxMessage = 4 << 20
+
+// deliver sends questions, in several messages if their filters are long.
+func (b *batch) deliver(list []*question) (results []rawResult, err error) {
+	var entries []entry
+	size := 0
+	flush := func() error {
+		if len(entries) == 0 {
+			return nil
+		}
+		part, err := b.send(b.ctx, entries)
+		results = append(results, part...)
+		entries, size = entries[:0], 0
+		return err
+	}
+	for _, q := range list {
+		for _, e := range q.entries {
+			n := len(e.FilterBy) + len(e.SortBy)
+			if size+n > maxMessage {
+				if err := flush(); err != nil {
+					return nil, err
+				}
+			}
+			entries, size = append(entries, e), size+n
+		}
+	}
+	return results, flush()
 }
 
 // each runs f for 0 to n-1, side by side, and gives the first error by number.

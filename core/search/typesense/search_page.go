@@ -200,7 +200,13 @@ func (r *run) page(out *search.Response) error {
 		return err
 	}
 	pagers := make([]*pager, len(r.views))
-	err = r.each(len(r.views), func(i int) (err error) {
+	err = r.each(len(r.views)+1, func(i int) (err error) {
+		if i == len(r.views) {
+			if r.needsScores() {
+				return r.loadStats()
+			}
+			return nil
+		}
 		if pagers[i], err = r.views[i].newPager(keys, position); err != nil {
 			return err
 		}

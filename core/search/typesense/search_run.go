@@ -16,6 +16,9 @@ import (
 const (
 	maxPage    = 250    // hits of one search of the server
 	maxSources = 10_000 // documents whose sources are looked at for one purpose
+
+	maxRead     = 256 << 20 // bytes of documents that are read for one purpose
+	maxAnswered = 16 << 20  // bytes of pages that are asked for together
 )
 
 // run is one request on its way.
@@ -131,18 +134,32 @@ func (v *view) pages(e entry, most int64, tooMany func() error) ([]rawHit, error
 
 // rest reads the pages behind the first, as far as limit.
 func (v *view) rest(e entry, hits []rawHit, limit int64) ([]rawHit, error) {
+	if len(hits) == 0 || int64(len(hits)) >= limit {
+		return hits, nil
+	}
+	size := int64(0) // of a page
+	for i := range hits {
+		size += int64(len(hits[i].Document))
+	}
+	size = size * maxPage / int64(len(hits))
+	if size*(limit/maxPage) > maxRead {
+		return nil, problem.New(problem.Invalid, "the engine %q would need to read about %d MB for this request: ask for fewer hits, or narrow the query", engineName, size*(limit/maxPage)>>20)
+	}
+	together := int(max(min(maxSearches, maxAnswered/max(size, 1)), 1))
 	var more []entry
-	for at := len(hits); int64(at) < limit && len(hits) > 0; at += maxPage {
+	for at := len(hits); int64(at) < limit; at += maxPage {
 		next := e
 		next.Offset, next.PerPage = e.Offset+at, int(min(maxPage, limit-int64(at)))
 		more = append(more, next)
 	}
-	answers, err := v.run.ask(more...)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range answers {
-		hits = append(hits, a.Hits...)
+	for part := range slices.Chunk(more, together) {
+		answers, err := v.run.ask(part...)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range answers {
+			hits = append(hits, a.Hits...)
+		}
 	}
 	return hits, nil
 }
