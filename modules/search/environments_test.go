@@ -136,7 +136,7 @@ func TestExplainCommand(t *testing.T) {
 	}
 	explain(object, false, `"engine":"embedded"`, `"terms":["second"],"matches":1`, `"clause":"match","path":"query.match"`, `"indices":["`+s.indexOf("quoin_preview"))
 	explain(wrap(object), false, `"matches":1`)
-	explain(`{"query":{"mtach":{"title":"x"}}}`, true, `"path":"query.mtach"`, "match")
+	explain(`{"query":{"mtach":{"title":"x"}}}`, true, `"path":"query.mtach"`, "mtach")
 	explain(`{"query":{"range":{"n":{"gte":"nonsense"}}}}`, true, `{"path":"query.range"`)
 	explain(`{"query":`, true, `"refused":[{`)
 	explain(`{"indices":["nowhere"]}`, true)
