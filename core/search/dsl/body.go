@@ -104,6 +104,9 @@ func (p *parser) searchAfter(n *node) error {
 }
 
 func (p *parser) window(o *object) error {
+	if p.r.Size*p.innerly > maxBehind {
+		return o.bad("size times the sizes of inner hits must not be above %d", maxBehind)
+	}
 	if p.r.From+p.r.Size > search.MaxWindow {
 		at := o.node
 		for _, name := range []string{"from", "size"} {

@@ -125,6 +125,7 @@ var refusals = []struct{ in, path, word string }{
 	{`{"query":{"nested":{"path":"a","query":{"match_all":{}},"inner_hits":{"explain":true}}}}`, "query.nested.inner_hits.explain", "explain"},
 	{`{"query":{"nested":{"path":"a","inner_hits":{},"query":{"nested":{"path":"a.b","inner_hits":{"name":"a"},"query":{"match_all":{}}}}}}}`, "query.nested.inner_hits", "own name"},
 	{`{"collapse":{"field":"a","inner_hits":{"collapse":{}}}}`, "collapse.inner_hits.collapse", "collapse"},
+	{`{"size":50000,"query":{"nested":{"path":"a","query":{"match_all":{}},"inner_hits":{"size":100}}}}`, "", "inner hits"},
 	{`{"collapse":{"inner_hits":{}}}`, "collapse", "field"},
 	{`{"collapse":{"field":"a"},"sort":["b"],"search_after":[1]}`, "collapse", "search_after"},
 	{`{"highlight":{"fields":{"a":{"boundary_scanner":"line"}}}}`, "highlight.fields.a.boundary_scanner", "sentence"},
@@ -244,14 +245,15 @@ func TestHostileSizes(t *testing.T) {
 		return `{"query":` + strings.Repeat(open, n) + `{"match_all":{}}` + strings.Repeat(shut, n) + `}`
 	}
 	for what, in := range map[string]string{
-		"deep clauses": nest(`{"bool":{"must":`, `}}`, 100),
-		"deep JSON":    `{"query":` + strings.Repeat(`[`, 100_000),
-		"many clauses": `{"query":{"bool":{"should":[` + strings.Repeat(`{"match_all":{}},`, 2000) + `{"match_all":{}}]}}}`,
-		"many values":  `{"query":{"terms":{"a":[` + strings.Repeat(`1,`, 70_000) + `1]}}}`,
-		"many stars":   `{"query":{"wildcard":{"a":"` + strings.Repeat(`*a`, 100) + `"}}}`,
-		"deep aggs":    `{"aggs":` + strings.Repeat(`{"a":{"global":{},"aggs":`, 50) + `{}` + strings.Repeat(`}}`, 50) + `}`,
-		"long field":   `{"query":{"term":{"` + strings.Repeat(`a`, 1000) + `":1}}}`,
-		"many sorts":   `{"sort":["a"` + strings.Repeat(`,"a"`, 100) + `]}`,
+		"deep clauses":   nest(`{"bool":{"must":`, `}}`, 100),
+		"deep JSON":      `{"query":` + strings.Repeat(`[`, 100_000),
+		"many clauses":   `{"query":{"bool":{"should":[` + strings.Repeat(`{"match_all":{}},`, 2000) + `{"match_all":{}}]}}}`,
+		"many values":    `{"query":{"terms":{"a":[` + strings.Repeat(`1,`, 70_000) + `1]}}}`,
+		"many stars":     `{"query":{"wildcard":{"a":"` + strings.Repeat(`*a`, 100) + `"}}}`,
+		"deep aggs":      `{"aggs":` + strings.Repeat(`{"a":{"global":{},"aggs":`, 50) + `{}` + strings.Repeat(`}}`, 50) + `}`,
+		"long field":     `{"query":{"term":{"` + strings.Repeat(`a`, 1000) + `":1}}}`,
+		"many functions": `{"query":{"bool":{"should":[` + strings.Repeat(`{"function_score":{"functions":[`+strings.Repeat(`{"weight":1},`, 100)+`{"weight":1}]}},`, 20) + `{"match_all":{}}]}}}`,
+		"many sorts":     `{"sort":["a"` + strings.Repeat(`,"a"`, 100) + `]}`,
 	} {
 		if _, err := dsl.Parse([]byte(in)); !problem.Is(err, problem.Invalid) {
 			t.Errorf("%s: %v", what, err)

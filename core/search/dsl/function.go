@@ -78,6 +78,9 @@ func combine(o *object, name string, own search.Combine) (search.Combine, error)
 
 // filtered reads one element of functions.
 func (p *parser) filtered(n *node) (search.Function, error) {
+	if p.clauses++; p.clauses > maxClauses { // each is computed for every match
+		return search.Function{}, n.bad("more than %d clauses and functions", maxClauses)
+	}
 	o, err := open(n)
 	if err != nil {
 		return search.Function{}, err

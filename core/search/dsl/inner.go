@@ -5,8 +5,12 @@ import (
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
 )
 
-// maxInnerHits is how many inner hits a request may have.
-const maxInnerHits = 32
+// maxInnerHits is how many kinds of inner hits a request may have, and maxBehind
+// how many inner hits a page of hits.
+const (
+	maxInnerHits = 32
+	maxBehind    = 200_000
+)
 
 // innerHits reads what is wanted behind each hit; nil if there is nothing.
 func (p *parser) innerHits(n *node, fallback string) (*search.InnerHits, error) {
@@ -34,6 +38,7 @@ func (p *parser) innerHits(n *node, fallback string) (*search.InnerHits, error) 
 	if in.Size, err = o.whole("size", 3, 0, search.MaxInner); err != nil {
 		return nil, err
 	}
+	p.innerly += in.From + in.Size
 	if in.From+in.Size > search.MaxInner {
 		return nil, n.bad("from + size must not be above %d", search.MaxInner)
 	}

@@ -60,6 +60,7 @@ type parser struct {
 	depth   int
 	aggs    int
 	inner   map[string]bool // names of inner hits
+	innerly int             // how many inner hits a hit may have in all
 	// inBuckets tells that the aggregation around has many buckets.
 	inBuckets bool
 }

@@ -94,7 +94,14 @@ func (o *scored) add(acc []float32, objects *roaring.Bitmap, factor float32) {
 			values[i] = o.fns[i].open()
 		}
 	}
+	n, late := 0, false
 	each(objects, func(object uint32) {
+		if n++; n&4095 == 0 {
+			late = late || o.run.ctx.Err() != nil
+		}
+		if late { // the search ends with the error of its context
+			return
+		}
 		s := float64(own[object])
 		if len(o.fns) > 0 {
 			s = boosted(o.q.BoostMode, s, min(o.value(values, object), o.q.MaxBoost))

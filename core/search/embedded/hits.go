@@ -53,6 +53,9 @@ func (r *run) top() ([]candidate, error) {
 		if scored {
 			scores = r.floats(v.seg.root().n)
 			v.query.score(scores, 1, false)
+			if err := r.ctx.Err(); err != nil {
+				return nil, err
+			}
 		}
 		if err := v.offer(&h, keys, scores, position); err != nil {
 			return nil, err

@@ -60,6 +60,10 @@ func (r *run) marks(types []string) map[typeKey][]marked {
 
 // marked adds the fields in which the documents have texts.
 func (v *view) marked(list []marked, req *search.Request, docs *roaring.Bitmap, markers [][]marker) []marked {
+	known := map[*mapping.Field]bool{}
+	for i := range list {
+		known[list[i].field] = true
+	}
 	for i := range req.Highlight.Fields {
 		how := &req.Highlight.Fields[i]
 		for _, f := range v.seg.families {
@@ -72,8 +76,8 @@ func (v *view) marked(list []marked, req *search.Request, docs *roaring.Bitmap, 
 					m.wants = append(m.wants, c)
 				}
 			}
-			known := slices.ContainsFunc(list, func(o marked) bool { return o.field == f.field })
-			if (len(m.wants) > 0 || how.NoMatch > 0) && !known {
+			if (len(m.wants) > 0 || how.NoMatch > 0) && !known[f.field] {
+				known[f.field] = true
 				list = append(list, m)
 			}
 		}

@@ -49,7 +49,9 @@ func (r *run) suggest(s *search.Suggester) ([]search.SuggestEntry, error) {
 	for i, t := range tokens {
 		start, end := int(t.Start), min(int(t.End), len(s.Text))
 		e := search.SuggestEntry{Text: terms[i], Offset: units(s.Text[:start]), Length: units(s.Text[start:end])}
-		e.Options = r.options(s, terms[i], documents)
+		if e.Options, err = r.options(s, terms[i], documents); err != nil {
+			return nil, err
+		}
 		out = append(out, e)
 	}
 	return out, nil
@@ -82,14 +84,14 @@ func (r *run) suggestAnalyzer(s *search.Suggester) (*analysis.Analyzer, error) {
 }
 
 // options gives the best terms near a word.
-func (r *run) options(s *search.Suggester, word string, documents int64) []search.SuggestOption {
+func (r *run) options(s *search.Suggester, word string, documents int64) ([]search.SuggestOption, error) {
 	length := utf8.RuneCountInString(word)
 	if length < s.MinWord || length > maxSuggestWord {
-		return nil
+		return nil, nil
 	}
 	own := r.frequency(s.Field, word)
 	if own > 0 && (s.Mode == search.SuggestMissing || float64(own) > limit(s.MaxFreq, documents)) {
-		return nil
+		return nil, nil
 	}
 	prefix := word
 	if s.PrefixLength < length {
@@ -105,7 +107,10 @@ func (r *run) options(s *search.Suggester, word string, documents int64) []searc
 		if f.field.Family.Numeric() {
 			continue
 		}
-		for _, ord := range f.dict.prefixed(prefix) {
+		for i, ord := range f.dict.prefixed(prefix) {
+			if i&4095 == 4095 && r.ctx.Err() != nil {
+				return nil, r.ctx.Err()
+			}
 			t := f.dict.term(ord)
 			if n, ok := d.from(t); ok && t != word {
 				found[t] = n
@@ -129,7 +134,7 @@ func (r *run) options(s *search.Suggester, word string, documents int64) []searc
 		}
 		return cmp.Or(near, often, strings.Compare(a.Text, b.Text))
 	})
-	return out[:min(s.Size, len(out))]
+	return out[:min(s.Size, len(out))], nil
 }
 
 // maxSuggestWord is the longest word, in characters, for which there are
