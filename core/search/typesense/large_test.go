@@ -109,6 +109,7 @@ func refusedOver(t *testing.T, e *typesense.Engine, target search.Target) {
 		{`{"sort":[{"both":{"order":"desc"}}]}`, "sort[0].both"},
 		{`{"sort":["tag","code","i","at"]}`, "sort[0]"},
 		{`{"sort":["i"],"collapse":{"field":"tag"}}`, "sort[0]"},
+		{`{"size":0,"aggs":{"c":{"terms":{"field":"code","size":5000},"aggs":{"m":{"max":{"field":"i"}}}}}}`, "aggs"},
 		{`{"size":0,"aggs":{"c":{"composite":{"sources":[{"t":{"terms":{"field":"tag"}}}]}}}}`, "aggs.c.composite"},
 	} {
 		_, err := e.Search(t.Context(), target, parse(t, c.object))

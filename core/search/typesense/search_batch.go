@@ -52,11 +52,11 @@ func (b *batch) ask(entries ...entry) ([]rawResult, error) {
 	}
 	if b.bytes > maxFilters {
 		b.mu.Unlock()
-		return nil, problem.New(problem.Invalid, "the engine %q would need filters of more than %d MB for this request: ask for fewer buckets, or narrow the query", engineName, maxFilters>>20)
+		return nil, problem.Field(problem.Invalid, "query", "the engine %q would need filters of more than %d MB for this request: ask for fewer buckets, or narrow the query", engineName, maxFilters>>20)
 	}
 	if b.asked += len(entries); b.asked > b.most {
 		b.mu.Unlock()
-		return nil, problem.New(problem.Invalid, "the engine %q would need more than %d searches of its server for this request: ask for fewer buckets or clauses", engineName, b.most)
+		return nil, problem.Field(problem.Invalid, "aggs", "the engine %q would need more than %d searches of its server for this request: ask for fewer buckets or clauses", engineName, b.most)
 	}
 	b.waiting = append(b.waiting, q)
 	b.pass()

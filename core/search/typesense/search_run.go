@@ -143,7 +143,7 @@ func (v *view) rest(e entry, hits []rawHit, limit int64) ([]rawHit, error) {
 	}
 	size = size * maxPage / int64(len(hits))
 	if size*(limit/maxPage) > maxRead {
-		return nil, problem.New(problem.Invalid, "the engine %q would need to read about %d MB for this request: ask for fewer hits, or narrow the query", engineName, size*(limit/maxPage)>>20)
+		return nil, problem.Field(problem.Invalid, "size", "the engine %q would need to read about %d MB for this request: ask for fewer hits, or narrow the query", engineName, size*(limit/maxPage)>>20)
 	}
 	together := int(max(min(maxSearches, maxAnswered/max(size, 1)), 1))
 	var more []entry
