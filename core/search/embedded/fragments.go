@@ -114,36 +114,42 @@ func (w *marker) whole(f *mapping.Field, text string) bool {
 	return w.wants(f, text)
 }
 
-// inPhrase marks the words of a text that stand side by side as in the phrase.
+// inPhrase marks the words of a text that stand as in the phrase, or so near
+// each other as its slop allows.
 func (w *marker) inPhrase(f *mapping.Field, terms []string, tokens []analysis.Token, wanted []bool) {
 	words, at := f.Search.Terms(w.phrase.Text.Text)
 	if len(words) == 0 {
 		return
 	}
-	byPlace := map[int32][]int{}
-	for i, t := range tokens {
-		byPlace[int32(t.Pos)] = append(byPlace[int32(t.Pos)], i)
-	}
-	last := at[len(at)-1].Pos
-	for i := range tokens {
-		var found []int
-		for k := 0; k < len(words); {
-			hit, pos := -1, at[k].Pos
-			for ; k < len(words) && at[k].Pos == pos; k++ {
-				for _, j := range byPlace[int32(tokens[i].Pos)+int32(pos)-int32(at[0].Pos)] {
-					if terms[j] == words[k] || w.phrase.Prefix && pos == last && strings.HasPrefix(terms[j], words[k]) {
-						hit = j
-					}
-				}
+	// found are tokens that are a word of the phrase, by how far they were moved
+	// from its place there.
+	type moved struct{ by, word, token int }
+	var found []moved
+	places := map[int]bool{}
+	last := int(at[len(at)-1].Pos)
+	for k, word := range words {
+		pos := int(at[k].Pos)
+		places[pos] = true
+		for i, t := range tokens {
+			if terms[i] == word || w.phrase.Prefix && pos == last && strings.HasPrefix(terms[i], word) {
+				found = append(found, moved{int(t.Pos) - pos, pos, i})
 			}
-			if hit < 0 {
-				found = nil
-				break
-			}
-			found = append(found, hit)
 		}
-		for _, j := range found {
-			wanted[j] = true
+	}
+	slices.SortFunc(found, func(a, b moved) int { return a.by - b.by })
+	there, done := map[int]int{}, 0 // words in the window, and the end of what is marked
+	for from, to := 0, 0; from < len(found); from++ {
+		for ; to < len(found) && found[to].by-found[from].by <= w.phrase.Slop; to++ {
+			there[found[to].word]++
+		}
+		if len(there) == len(places) {
+			for done = max(done, from); done < to; done++ {
+				wanted[found[done].token] = true
+			}
+		}
+		word := found[from].word
+		if there[word]--; there[word] == 0 {
+			delete(there, word)
 		}
 	}
 }

@@ -148,10 +148,7 @@ func collect(out []marker, q search.Query) []marker {
 	case *search.Match:
 		return add(q.Field, words(q.Field, q.Text.Text, q.LastPrefix, q.Fuzzy))
 	case *search.MatchPhrase:
-		if q.Slop == 0 {
-			return append(out, marker{field: q.Field, phrase: q})
-		}
-		return add(q.Field, words(q.Field, q.Text.Text, q.Prefix, nil))
+		return append(out, marker{field: q.Field, phrase: q})
 	case *search.Prefix:
 		return add(q.Field, func(f *mapping.Field, term string) bool {
 			return strings.HasPrefix(term, (&family{field: f}).part(q.Value, q.Analysis))
