@@ -41,11 +41,11 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 		return nil, err
 	}
 	h := &histogram{body: body, n: len(sets), lists: len(a.Subs) > 0, hardLow: math.Inf(-1), hardHigh: math.Inf(1)}
-	print, err := h.printer(families, a.Path)
+	texts, err := h.printer(families, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	bounds, err := h.bounds(r, a, &print)
+	bounds, err := h.bounds(r, a, &texts)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 			}
 		}
 		if body.Missing != nil {
-			v, err := h.value(r, a, &print, *body.Missing, ".missing")
+			v, err := h.value(r, a, &texts, *body.Missing, ".missing")
 			if err != nil {
 				return nil, err
 			}
@@ -82,7 +82,7 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 	if err != nil {
 		return nil, err
 	}
-	return r.histogramResult(a, h, keys, sets, &print)
+	return r.histogramResult(a, h, keys, sets, &texts)
 }
 
 // printer gives how keys are written: dates always have a format.
@@ -158,11 +158,11 @@ func (h *histogram) allowed(key float64) bool {
 	return key-h.body.Offset >= h.hardLow && key-h.body.Offset <= h.hardHigh
 }
 
-func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets []set, print *printer) (search.ResultBody, error) {
+func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets []set, texts *printer) (search.ResultBody, error) {
 	out := &search.HistogramBuckets{Keyed: h.body.Keyed, Buckets: make([]search.Bucket, 0, len(keys))}
 	for _, key := range keys {
 		members := make(bucket, len(sets))
-		b := search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}, KeyText: print.text(key)}
+		b := search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}, KeyText: texts.text(key)}
 		if s := h.slots.find(key); s != nil && s.count > 0 {
 			if b.Count = s.count; h.lists {
 				members = s.members

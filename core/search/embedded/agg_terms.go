@@ -39,7 +39,7 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if t.allowed, err = t.filter(); err != nil {
 		return nil, err
 	}
-	print, err := printerOf(families, body.Format, a.Path)
+	texts, err := printerOf(families, body.Format, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	}
 	out := &search.Buckets{Buckets: make([]search.Bucket, len(chosen)), Other: other}
 	for i, id := range chosen {
-		key, text := t.table.result(id, &print)
+		key, text := t.table.result(id, &texts)
 		out.Buckets[i] = search.Bucket{Key: key, KeyText: text, Count: int64(t.table.counts[id]), Subs: t.subs[id]}
 	}
 	out.Buckets = resort(a, out.Buckets, bucketFacts)

@@ -47,7 +47,7 @@ type bucketKey struct {
 }
 
 // result writes a key as Elasticsearch does.
-func (t *table) result(id uint32, print *printer) (key search.SortValue, text string) {
+func (t *table) result(id uint32, texts *printer) (key search.SortValue, text string) {
 	k := t.key(id)
 	if !k.family.Numeric() {
 		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(k.text)}, ""
@@ -57,9 +57,9 @@ func (t *table) result(id uint32, print *printer) (key search.SortValue, text st
 	case k.family == mapping.Boolean:
 		text = (&printer{flags: true}).text(k.num)
 	case k.family == mapping.Date:
-		text = print.text(k.num)
-	case print.number != nil:
-		text = print.number.Text(k.num)
+		text = texts.text(k.num)
+	case texts.number != nil:
+		text = texts.number.Text(k.num)
 	}
 	return key, text
 }

@@ -9,67 +9,77 @@ import (
 // null is the key of objects without a value, in a composite.
 var null = key{kind: -1}
 
-func (w *world) composite(body, subs map[string]any, objs []*obj) map[string]any {
-	type source struct {
-		name, kind string
-		body       map[string]any
+// part is a source of a composite.
+type part struct {
+	name, kind string
+	body       map[string]any
+}
+
+// values are the keys of an object in one part.
+func (p part) values(o *obj) []key {
+	field := p.body["field"].(string)
+	keys := keysOf(o.at(field))
+	if p.kind != "terms" {
+		keys = nil
+		for _, v := range o.all(field) {
+			if k := (key{num: floorOf(p.kind, p.body)(v)}); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
 	}
-	var sources []source
+	if len(keys) == 0 && p.body["missing_bucket"] == true {
+		return []key{null}
+	}
+	return keys
+}
+
+func compareTuples(parts []part, a, b []key) int {
+	for i, p := range parts {
+		c, desc := 0, p.body["order"] == "desc"
+		switch {
+		case (a[i] == null) != (b[i] == null):
+			first := p.body["missing_order"] == "first" || p.body["missing_order"] == nil && !desc
+			if c = 1; (a[i] == null) == first {
+				c = -1
+			}
+		case a[i] == null:
+		case desc:
+			c = -compareKeys(a[i], b[i])
+		default:
+			c = compareKeys(a[i], b[i])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// tuplesOf gives all combinations of the values of an object.
+func tuplesOf(parts []part, o *obj) [][]key {
+	all := [][]key{{}}
+	for _, p := range parts {
+		var longer [][]key
+		for _, prefix := range all {
+			for _, k := range p.values(o) {
+				longer = append(longer, append(slices.Clone(prefix), k))
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+func (w *world) composite(body, subs map[string]any, objs []*obj) map[string]any {
+	var parts []part
 	for _, s := range body["sources"].([]any) {
 		name, def := only(s.(jm))
 		kind, in := only(def.(jm))
-		sources = append(sources, source{name, kind, in.(jm)})
-	}
-	values := func(s source, o *obj) []key {
-		field := s.body["field"].(string)
-		keys := keysOf(o.at(field))
-		if s.kind != "terms" {
-			keys = nil
-			for _, v := range o.all(field) {
-				if k := (key{num: floorOf(s.kind, s.body)(v)}); !slices.Contains(keys, k) {
-					keys = append(keys, k)
-				}
-			}
-		}
-		if len(keys) == 0 && s.body["missing_bucket"] == true {
-			return []key{null}
-		}
-		return keys
-	}
-	compare := func(a, b []key) int {
-		for i, s := range sources {
-			c, desc := 0, s.body["order"] == "desc"
-			switch {
-			case (a[i] == null) != (b[i] == null):
-				first := s.body["missing_order"] == "first" || s.body["missing_order"] == nil && !desc
-				if c = 1; (a[i] == null) == first {
-					c = -1
-				}
-			case a[i] == null:
-			case desc:
-				c = -compareKeys(a[i], b[i])
-			default:
-				c = compareKeys(a[i], b[i])
-			}
-			if c != 0 {
-				return c
-			}
-		}
-		return 0
+		parts = append(parts, part{name, kind, in.(jm)})
 	}
 	tuples, members := map[string][]key{}, map[string][]*obj{}
 	for _, o := range objs {
-		all := [][]key{{}}
-		for _, s := range sources {
-			var longer [][]key
-			for _, prefix := range all {
-				for _, k := range values(s, o) {
-					longer = append(longer, append(slices.Clone(prefix), k))
-				}
-			}
-			all = longer
-		}
-		for _, t := range all {
+		for _, t := range tuplesOf(parts, o) {
 			name := fmt.Sprint(t)
 			tuples[name] = t
 			members[name] = append(members[name], o)
@@ -77,17 +87,17 @@ func (w *world) composite(body, subs map[string]any, objs []*obj) map[string]any
 	}
 	var after []key
 	if m, ok := body["after"].(map[string]any); ok {
-		for _, s := range sources {
-			after = append(after, afterKey(m[s.name]))
+		for _, p := range parts {
+			after = append(after, afterKey(m[p.name]))
 		}
 	}
 	var names []string
 	for name, t := range tuples {
-		if after == nil || compare(t, after) > 0 {
+		if after == nil || compareTuples(parts, t, after) > 0 {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return compare(tuples[a], tuples[b]) })
+	slices.SortFunc(names, func(a, b string) int { return compareTuples(parts, tuples[a], tuples[b]) })
 	size := 10
 	if s, ok := body["size"].(float64); ok {
 		size = int(s)
@@ -97,8 +107,8 @@ func (w *world) composite(body, subs map[string]any, objs []*obj) map[string]any
 	for _, name := range names[:min(size, len(names))] {
 		b := w.aggs(subs, members[name])
 		k := map[string]any{}
-		for i, s := range sources {
-			k[s.name] = tuples[name][i].plain()
+		for i, p := range parts {
+			k[p.name] = tuples[name][i].plain()
 		}
 		b["key"], b["doc_count"] = k, float64(len(members[name]))
 		out["after_key"] = k
