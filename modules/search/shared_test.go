@@ -90,3 +90,54 @@ func TestSearchServerShared(t *testing.T) {
 		t.Errorf("%s documents after the first process has ended", n)
 	}
 }
+
+// TestSearchServerRaces writes the same documents through two processes while
+// their index is built anew: in the end it has what the store has.
+func TestSearchServerRaces(t *testing.T) {
+	vars, _ := onServer(t)
+	vars = append(vars, "QUOIN_DATABASE_URL="+testkit.Postgres(t, testkit.WithoutFsync()))
+	one := site(t, vars...)
+	two := start(t, append(vars, "QUOIN_SERVER__DATA="+t.TempDir())...)
+	two.login("admin")
+	var all sync.WaitGroup
+	for i, s := range []*server{one, two} {
+		for j := range 2 {
+			all.Go(func() {
+				for k := range 30 {
+					path := fmt.Sprintf("/api/data/page/index/same%d?refresh=%v", k%4, k%2 == 0)
+					method, body := "POST", fmt.Sprintf(`{"title":"same","n":%d}`, 1000*(2*i+j)+k)
+					if k%7 == 6 {
+						path, body = fmt.Sprintf("/api/data/page/delete/same%d", k%4), "[]"
+					}
+					if _, err := s.do("admin", method, path, body); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	for range 2 {
+		if out, err := two.quoin("environment rebuild preview", nil); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+	all.Wait()
+	for _, s := range []*server{one, two} {
+		s.must(s.index.RefreshAll(context.Background()))
+		for k := range 4 {
+			id := fmt.Sprintf("same%d", k)
+			stored := s.call("admin", "GET", "/api/data/page/"+id, "")
+			want := ""
+			if stored.status == 200 {
+				want = stored.raw("revision.n")
+			}
+			got := s.search("admin", `{"indices":["quoin_preview"],"query":{"ids":{"values":["`+id+`"]}}}`).is(200)
+			if n := got.raw("hits.hits.0._source.n"); n != want {
+				t.Errorf("%s has %q in the index and %q in the store (%s)", id, n, want, stored.body)
+			}
+		}
+		if n := s.total(`{"indices":["quoin_preview"],"query":{"ids":{"values":["one","two","three","secret"]}}}`); n != "4" {
+			t.Errorf("%s of the other documents", n)
+		}
+	}
+}

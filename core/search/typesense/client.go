@@ -338,7 +338,7 @@ func (c *client) export(ctx context.Context, collection, filter, fields string, 
 
 // read gives the whole body of an answer that has the status.
 func read(res *http.Response, want int) ([]byte, error) {
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode != want {
 		return nil, &typesense.HTTPError{Status: res.StatusCode, Body: text}

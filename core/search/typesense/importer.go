@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -55,7 +56,7 @@ func (c *client) importPart(ctx context.Context, collection string, action api.I
 		if err != nil {
 			return err
 		}
-		defer res.Close()
+		defer func() { _ = res.Close() }()
 		text, err := io.ReadAll(io.LimitReader(res, maxAnswer))
 		if err != nil {
 			return err
@@ -125,7 +126,8 @@ func (c *client) createCollection(ctx context.Context, schema *api.CollectionSch
 func (c *client) dropCollection(ctx context.Context, name string) error {
 	return c.do(ctx, writeTimeout, true, func(ctx context.Context, n *node) error {
 		_, err := n.api.Collection(name).Delete(ctx)
-		if h, ok := err.(*typesense.HTTPError); ok && h.Status == http.StatusNotFound {
+		var h *typesense.HTTPError
+		if errors.As(err, &h) && h.Status == http.StatusNotFound {
 			return nil
 		}
 		return err

@@ -98,10 +98,10 @@ func (r *row) add(g *generation, v *mapping.Value, b *analysis.Buffer) {
 		r.seen[n] = true
 		r.paths = append(r.paths, n.paths...)
 	}
-	switch {
-	case v.Field.Family == mapping.Text:
+	switch v.Field.Family {
+	case mapping.Text:
 		r.text(n, v, b)
-	case v.Field.Family == mapping.Keyword:
+	case mapping.Keyword:
 		r.keyword(n.column, string(v.Text))
 		r.order(n, string(v.Text))
 	default:
