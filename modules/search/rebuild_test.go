@@ -258,7 +258,7 @@ func (s *server) rebuilt(line string) {
 		s.Errorf("%s: %s %v", line, out, err)
 		return
 	}
-	name = name[:strings.Index(name, `"`)]
+	name, _, _ = strings.Cut(name, `"`)
 	if s.post("/api/search/has-index", `{"index":"`+name+`"}`).raw("exist") != "true" {
 		s.Errorf("%s said %s, but the index is not there", line, out)
 	}
