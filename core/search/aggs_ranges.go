@@ -57,12 +57,14 @@ const (
 	Year    CalendarUnit = "year"
 )
 
-// FiltersAgg makes a bucket per query. Without Names the buckets are a list.
+// FiltersAgg makes a bucket per query. Without Names, or with List, the buckets
+// are a list.
 // Other, when not empty, names a bucket of what no query matches.
 type FiltersAgg struct {
 	Names   []string
 	Queries []Query
 	Other   string
+	List    bool
 }
 
 // MissingAgg is one bucket of the documents without a value in Field.
@@ -75,6 +77,7 @@ type PercentilesAgg struct {
 	Percents []float64
 	Keyed    bool
 	Missing  *Value
+	Format   string // of dates, or see NumberFormat
 }
 
 // ExtendedStats is stats with the sum of squares and what follows from it.

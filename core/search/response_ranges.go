@@ -28,16 +28,20 @@ type HistogramBuckets struct {
 	Buckets []Bucket
 }
 
-// FilterBuckets is the result of filters; Names is nil for a list.
+// FilterBuckets is the result of filters; Names is nil for a list without
+// keys. With List the buckets are a list and have their names as keys.
 type FilterBuckets struct {
 	Names   []string
+	List    bool
 	Buckets []SingleBucket
 }
 
 // Percentiles is the result of percentiles. Values are NaN when there is none.
+// Texts, when set, has their second forms.
 type Percentiles struct {
 	Keyed            bool
 	Percents, Values []float64
+	Texts            []string
 }
 
 // Extended is what extended_stats adds to stats.
@@ -111,8 +115,12 @@ func (h *HistogramBuckets) appendBody(dst []byte) []byte {
 }
 
 func (f *FilterBuckets) appendBody(dst []byte) []byte {
-	return list(append(dst, `"buckets":`...), f.Names != nil, len(f.Buckets), func(dst []byte, i int) []byte {
-		if f.Names != nil {
+	return list(append(dst, `"buckets":`...), f.Names != nil && !f.List, len(f.Buckets), func(dst []byte, i int) []byte {
+		switch {
+		case f.Names != nil && f.List:
+			dst = append(jsonx.AppendString(append(dst, `{"key":`...), f.Names[i]), ',')
+			return append(f.Buckets[i].appendBody(dst), '}')
+		case f.Names != nil:
 			dst = append(jsonx.AppendString(dst, f.Names[i]), ':')
 		}
 		return append(f.Buckets[i].appendBody(append(dst, '{')), '}')
@@ -122,11 +130,21 @@ func (f *FilterBuckets) appendBody(dst []byte) []byte {
 func (p *Percentiles) appendBody(dst []byte) []byte {
 	return list(append(dst, `"values":`...), p.Keyed, len(p.Values), func(dst []byte, i int) []byte {
 		percent := appendFloat(nil, p.Percents[i])
+		name := "value"
 		if p.Keyed {
-			return appendFloat(append(jsonx.AppendString(dst, string(percent)), ':'), p.Values[i])
+			name = string(percent)
+		} else {
+			dst = append(append(append(dst, `{"key":`...), percent...), ',')
 		}
-		dst = append(append(append(dst, `{"key":`...), percent...), `,"value":`...)
-		return append(appendFloat(dst, p.Values[i]), '}')
+		dst = appendFloat(append(jsonx.AppendString(dst, name), ':'), p.Values[i])
+		if p.Texts != nil && p.Texts[i] != "" {
+			dst = append(jsonx.AppendString(append(dst, ','), name+"_as_string"), ':')
+			dst = jsonx.AppendString(dst, p.Texts[i])
+		}
+		if p.Keyed {
+			return dst
+		}
+		return append(dst, '}')
 	})
 }
 

@@ -264,6 +264,13 @@ func (p *parser) filtersAgg(o *object) (search.AggBody, error) {
 		}
 		a.Queries = append(a.Queries, q)
 	}
+	if o.get("keyed") != nil {
+		keyed, err := o.flag("keyed")
+		if err != nil {
+			return nil, err
+		}
+		a.List = !keyed
+	}
 	other, err := o.flag("other_bucket")
 	if err != nil {
 		return nil, err
@@ -290,6 +297,10 @@ func percentilesAgg(o *object) (search.AggBody, error) {
 	if a.Missing, err = missing(o); err != nil {
 		return nil, err
 	}
+	if a.Format, err = format(o); err != nil {
+		return nil, err
+	}
+	o.get("tdigest", "hdr") // say how to approximate, and these are exact
 	n := o.get("percents")
 	if n == nil {
 		return a, nil

@@ -197,7 +197,7 @@ func plainFloat(v float64) string {
 }
 
 func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (search.ResultBody, error) {
-	out := &search.FilterBuckets{Names: body.Names}
+	out := &search.FilterBuckets{Names: body.Names, List: body.List}
 	if err := checkSorts(a); err != nil {
 		return nil, err
 	}
@@ -254,7 +254,7 @@ func resortFilters(a *search.Agg, in *search.FilterBuckets) *search.FilterBucket
 		}
 		return f
 	})
-	out := &search.FilterBuckets{Buckets: make([]search.SingleBucket, len(order))}
+	out := &search.FilterBuckets{List: in.List, Buckets: make([]search.SingleBucket, len(order))}
 	if in.Names != nil {
 		out.Names = make([]string, len(order))
 	}
@@ -281,6 +281,10 @@ func (r *run) missingAgg(a *search.Agg, body *search.MissingAgg, sets []set) (se
 
 func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set) (search.ResultBody, error) {
 	families, _, err := numbers(a, body.Field, sets)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := printerOf(families, body.Format, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -315,6 +319,7 @@ func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set
 			}
 		}
 		out.Values = append(out.Values, v)
+		out.Texts = append(out.Texts, texts.text(v))
 	}
 	return out, nil
 }

@@ -34,7 +34,9 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 	for i, s := range sets {
 		var scores []float32
 		if scored {
-			scores = r.scoresOf(s.v)
+			if scores = r.scoresOf(s.v); r.fault != nil {
+				return nil, r.fault
+			}
 		}
 		readers := make([]reader, len(keys))
 		for k := range keys {

@@ -96,6 +96,12 @@ var absentCases = []bodyCase{
 
 // formatCases are bodyCases of formats.
 var formatCases = []bodyCase{
+	{`{"size":0,"aggs":{"p":{"percentiles":{"field":"day","percents":[0,100],"tdigest":{"compression":100}}}}}`, "aggregations.p.values",
+		`{"0.0":1706659200000,"0.0_as_string":"2024/01/31","100.0":1709164800000,"100.0_as_string":"2024/02/29"}`},
+	{`{"size":0,"aggs":{"p":{"percentiles":{"field":"n","percents":[50],"keyed":false,"format":"0.00"}}}}`, "aggregations.p.values",
+		`[{"key":50,"value":4,"value_as_string":"4.00"}]`},
+	{`{"size":0,"aggs":{"f":{"filters":{"keyed":false,"filters":{"a":{"term":{"tag":"red"}},"b":{"match_none":{}}}}}}}`, "aggregations.f.buckets",
+		`[{"key":"a","doc_count":2},{"key":"b","doc_count":0}]`},
 	{`{"size":0,"aggs":{"m":{"avg":{"field":"n","format":"0.00"}}}}`, "aggregations",
 		`{"m":{"value":4,"value_as_string":"4.00"}}`},
 	{`{"size":0,"aggs":{"m":{"sum":{"field":"n","format":"#,##0.0 EUR"}}}}`, "aggregations",
