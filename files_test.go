@@ -102,7 +102,7 @@ func (s *server) initUpload(hash string) uploadState {
 // With offsets, what came of a chunk is kept.
 func uploader(t *testing.T, s *server, file, hash string, from int64, offsets bool) *exec.Cmd {
 	t.Helper()
-	c := exec.Command(os.Args[0], s.base+"/api/file/chunk/"+hash, s.token, file, fmt.Sprint(from), fmt.Sprint(offsets)) //nolint:noctx // killed by the test
+	c := exec.Command(os.Args[0], s.base+"/api/file/chunk/"+hash, s.token, file, fmt.Sprint(from), fmt.Sprint(offsets))
 	c.Env = append(os.Environ(), clientVariable+"=1")
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
@@ -152,7 +152,7 @@ func sendChunks(url, token, file, from string, offsets bool) error {
 	client := &http.Client{Timeout: time.Minute}
 	for at < uploadSize {
 		n := min(chunkSize, uploadSize-at)
-		req, err := http.NewRequest(http.MethodPost, url, &slow{io.NewSectionReader(f, at, n)}) //nolint:noctx // the process is killed
+		req, err := http.NewRequest(http.MethodPost, url, &slow{io.NewSectionReader(f, at, n)})
 		if err != nil {
 			return err
 		}

@@ -80,8 +80,10 @@ type Stager interface {
 	ReadStage(ctx context.Context, stage string, offset, length int64) (io.ReadCloser, error)
 	// Fork makes a stage of the first size bytes of another one.
 	Fork(ctx context.Context, from, to string, size int64) error
-	// Publish makes the first size bytes of a stage the blob of a key, durably,
-	// and removes the stage. A blob that is there already is replaced at once.
+	// Publish makes the first size bytes of a stage the blob of a key, durably
+	// once it returns nil, and removes the stage. A blob that is there already is
+	// replaced at once. When the machine crashes in the middle, the key may hold
+	// other bytes: callers tell nobody of a blob before Publish has returned.
 	Publish(ctx context.Context, stage, key string, size int64) error
 	// Discard removes a stage; one that is not there is no error.
 	Discard(ctx context.Context, stage string) error

@@ -105,20 +105,24 @@ func (s *Store) settle(f *os.File, err error, key string) error {
 // rename moves a synced file to its key and makes the move durable.
 func (s *Store) rename(from, key string) error {
 	to, err := s.path(key)
+	if err == nil {
+		err = s.move(from, to)
+	}
 	if err != nil {
 		return err
 	}
-	folder := filepath.Dir(to)
-	err = os.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) { // the first blob of its folder
-		if err = os.MkdirAll(folder, folderMode); err == nil {
+	return syncFolder(filepath.Dir(to))
+}
+
+// move renames a file and makes the folder when it is the first one there.
+func (s *Store) move(from, to string) error {
+	err := os.Rename(from, to)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(to), folderMode); err == nil {
 			err = errors.Join(syncFolder(s.root), os.Rename(from, to))
 		}
 	}
-	if err != nil {
-		return told(err)
-	}
-	return syncFolder(folder)
+	return told(err)
 }
 
 func syncFolder(path string) error {

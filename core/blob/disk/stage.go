@@ -40,6 +40,9 @@ func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader,
 		return 0, told(err)
 	}
 	n, err := s.append(ctx, f, at, r, size)
+	if n > 0 {
+		startWriting(f, at, n)
+	}
 	if err != nil && (!keep || errors.Is(err, blob.ErrFull)) {
 		n = 0
 		err = errors.Join(err, f.Truncate(at)) // gives the room back
@@ -114,9 +117,14 @@ func (s *Store) Fork(ctx context.Context, from, to string, size int64) error {
 	return nil
 }
 
-// Publish implements blob.Stager.
+// Publish implements blob.Stager. The file is renamed first and synced then:
+// that is one flush of the journal, and not two.
 func (s *Store) Publish(_ context.Context, stage, key string, size int64) error {
 	path, err := s.stage(stage)
+	if err != nil {
+		return err
+	}
+	to, err := s.path(key)
 	if err != nil {
 		return err
 	}
@@ -124,21 +132,28 @@ func (s *Store) Publish(_ context.Context, stage, key string, size int64) error 
 	if err != nil {
 		return told(err)
 	}
+	if err := told(shorten(f, size)); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := s.move(path, to); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(told(f.Sync()), told(f.Close()), syncFolder(filepath.Dir(to))); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}
+
+// shorten cuts off what a call that failed has left behind.
+func shorten(f *os.File, size int64) error {
 	info, err := f.Stat()
 	switch {
-	case err != nil:
-	case info.Size() < size:
-		err = fmt.Errorf("%w: the stage holds %d bytes and not %d", blob.ErrNotFound, info.Size(), size)
-	case info.Size() > size:
-		err = f.Truncate(size)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(told(err), told(f.Close())); err != nil {
+	case err != nil || info.Size() == size:
 		return err
+	case info.Size() < size:
+		return fmt.Errorf("%w: the stage holds %d bytes and not %d", blob.ErrNotFound, info.Size(), size)
 	}
-	return s.rename(path, key)
+	return f.Truncate(size)
 }
 
 // Discard implements blob.Stager.

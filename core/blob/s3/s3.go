@@ -212,10 +212,10 @@ func (s *Store) remove(ctx context.Context, name string) error {
 func (s *Store) List(ctx context.Context, fn func(blob.Info) error) error {
 	return s.list(ctx, s.c.Prefix, func(o minio.ObjectInfo) error {
 		folder, key, _ := strings.Cut(strings.TrimPrefix(o.Key, s.c.Prefix), "/")
-		if len(folder) != keyFolder || blob.CheckKey(key) != nil {
-			return nil
+		if len(folder) == keyFolder && blob.CheckKey(key) == nil {
+			return fn(blob.Info{Key: key, Size: o.Size, Modified: o.LastModified})
 		}
-		return fn(blob.Info{Key: key, Size: o.Size, Modified: o.LastModified})
+		return nil
 	})
 }
 
