@@ -50,6 +50,8 @@ func TestTour(t *testing.T) {
 		`"success":false`,
 		`label: must be a string`,
 		`"status":412`,
+		`"uploaded":1`,
+		"Hello, file",
 	} {
 		i := strings.Index(string(out)[at:], want)
 		if i < 0 {
