@@ -115,6 +115,18 @@ type MultiMatch struct {
 	Slop, MaxExpansions int
 }
 
+// In gives the clause that a multi_match stands for in one field; not for
+// CrossFields.
+func (q *MultiMatch) In(f WeightedField) Query {
+	c := Clause{Name: q.Name, Path: q.Path, Boost: f.Boost}
+	if q.Type == Phrase || q.Type == PhrasePrefix {
+		return &MatchPhrase{Clause: c, Field: f.Name, Text: q.Text, Slop: q.Slop, Analyzer: q.Analyzer, ZeroAll: q.ZeroAll,
+			Prefix: q.Type == PhrasePrefix, MaxExpansions: q.MaxExpansions}
+	}
+	return &Match{Clause: c, Field: f.Name, Text: q.Text, And: q.And, MinShould: q.MinShould,
+		Analyzer: q.Analyzer, ZeroAll: q.ZeroAll, LastPrefix: q.Type == BoolPrefix, Fuzzy: q.Fuzzy}
+}
+
 // Range matches values between bounds, each nil if open. Format and TimeZone
 // are for dates given as strings, which may use date math.
 type Range struct {

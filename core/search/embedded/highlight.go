@@ -21,8 +21,8 @@ func highlightPart(raw []byte, prefix string, list []marked) []search.Highlighte
 	var out []search.Highlighted
 	for i := range list {
 		m := &list[i]
-		path, inside := strings.CutPrefix(m.field.Path, prefix)
-		known := slices.ContainsFunc(out, func(h search.Highlighted) bool { return h.Field == m.field.Path })
+		path, inside := strings.CutPrefix(m.Of.Path, prefix)
+		known := slices.ContainsFunc(out, func(h search.Highlighted) bool { return h.Field == m.Of.Path })
 		if !inside || known { // another form of the same path has marked something
 			continue
 		}
@@ -30,8 +30,8 @@ func highlightPart(raw []byte, prefix string, list []marked) []search.Highlighte
 		if up := strings.LastIndexByte(path, '.'); len(texts) == 0 && up > 0 { // a sub-field
 			texts = textsAt(doc, path[:up])
 		}
-		if parts := m.fragments(texts); len(parts) > 0 {
-			out = append(out, search.Highlighted{Field: m.field.Path, Fragments: parts})
+		if parts := m.Fragments(texts); len(parts) > 0 {
+			out = append(out, search.Highlighted{Field: m.Of.Path, Fragments: parts})
 		}
 	}
 	return out

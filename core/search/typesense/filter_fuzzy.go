@@ -8,6 +8,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/words"
 )
 
 func (v *view) fuzzy(q *search.Fuzzy, sp *mapping.Space) (op, error) {
@@ -62,9 +63,9 @@ func (r *run) nearby(sp *mapping.Space, f *mapping.Field, word string, z *search
 	alike := r.alike(sp, f)
 	lists := make([][]string, len(alike))
 	err := r.each(len(alike), func(i int) (err error) {
-		d := distance{to: runes, most: edits, swap: !z.NoTranspositions}
+		d := words.Distance{To: runes, Most: edits, Swap: !z.NoTranspositions}
 		near := func(term string) bool {
-			_, ok := d.from(term)
+			_, ok := d.From(term)
 			return ok && strings.HasPrefix(term, same)
 		}
 		a := alike[i]
@@ -80,10 +81,10 @@ func (r *run) nearby(sp *mapping.Space, f *mapping.Field, word string, z *search
 	if err != nil {
 		return nil, err
 	}
-	d := distance{to: runes, most: edits, swap: !z.NoTranspositions}
+	d := words.Distance{To: runes, Most: edits, Swap: !z.NoTranspositions}
 	for _, list := range lists {
 		for _, text := range list {
-			n, _ := d.from(text)
+			n, _ := d.From(text)
 			found[text] = 1 - float64(n)/float64(max(min(len(runes), utf8.RuneCountInString(text)), 1))
 		}
 	}

@@ -24,24 +24,13 @@ func (v *view) multiMatch(q *search.MultiMatch, sp *mapping.Space) (op, error) {
 	}
 	list := make([]search.Query, len(fields))
 	for i, f := range fields {
-		list[i] = ofField(q, f)
+		list[i] = q.In(f)
 	}
 	ops, err := v.compileAll(list, sp)
 	if err != nil {
 		return nil, err
 	}
 	return best(ops, tie, q.Boost), nil
-}
-
-// ofField gives the clause that a multi_match stands for in one field.
-func ofField(q *search.MultiMatch, f search.WeightedField) search.Query {
-	c := search.Clause{Name: q.Name, Path: q.Path, Boost: f.Boost}
-	if q.Type == search.Phrase || q.Type == search.PhrasePrefix {
-		return &search.MatchPhrase{Clause: c, Field: f.Name, Text: q.Text, Slop: q.Slop, Analyzer: q.Analyzer, ZeroAll: q.ZeroAll,
-			Prefix: q.Type == search.PhrasePrefix, MaxExpansions: q.MaxExpansions}
-	}
-	return &search.Match{Clause: c, Field: f.Name, Text: q.Text, And: q.And, MinShould: q.MinShould,
-		Analyzer: q.Analyzer, ZeroAll: q.ZeroAll, LastPrefix: q.Type == search.BoolPrefix, Fuzzy: q.Fuzzy}
 }
 
 // expandFields replaces patterns by the fields of the space that they match.

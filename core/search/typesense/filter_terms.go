@@ -9,6 +9,7 @@ import (
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/lucene"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/words"
 )
 
 // maxTerms is how many different values a clause may look through to find the
@@ -19,38 +20,38 @@ func (v *view) prefix(q *search.Prefix, sp *mapping.Space) (op, error) {
 	if q.Field == indexField {
 		return v.named(sp, q.Boost, func(name string) bool { return strings.HasPrefix(name, q.Value) }), nil
 	}
-	p := pattern{parts: []piece{{text: q.Value}, {star: true}}, fold: q.CaseInsensitive}
+	p := words.Pattern{Parts: []words.Piece{{Text: q.Value}, {Star: true}}, Fold: q.CaseInsensitive}
 	return v.expand(p, q.Field, sp, q.Info(), q.Analysis)
 }
 
 func (v *view) wildcard(q *search.Wildcard, sp *mapping.Space) (op, error) {
-	p := parsePattern(q.Pattern)
-	p.fold = q.CaseInsensitive
+	p := words.ParsePattern(q.Pattern)
+	p.Fold = q.CaseInsensitive
 	if q.Field == indexField {
-		return v.named(sp, q.Boost, p.matches), nil
+		return v.named(sp, q.Boost, p.Matches), nil
 	}
 	return v.expand(p, q.Field, sp, q.Info(), q.Analysis)
 }
 
 // expand matches the terms of a field that a pattern matches. A plain prefix
 // is left to the server.
-func (v *view) expand(whole pattern, field string, sp *mapping.Space, q *search.Clause, how search.PartAnalysis) (op, error) {
-	whole = whole.folded()
+func (v *view) expand(whole words.Pattern, field string, sp *mapping.Space, q *search.Clause, how search.PartAnalysis) (op, error) {
+	whole = whole.Folded()
 	var list []cond
 	for _, c := range v.columns(sp, field) {
 		if c.Field.Family.Numeric() {
 			continue
 		}
-		p := whole.inField(c.Field, how)
+		p := whole.In(c.Field, how)
 		literal := ""
-		if !p.fold {
-			literal = p.literal()
+		if !p.Fold {
+			literal = p.Literal()
 		}
-		if len(p.parts) == 1 && p.parts[0].star { // any term at all
+		if len(p.Parts) == 1 && p.Parts[0].Star { // any term at all
 			list = append(list, &exists{c.Field.Path})
 			continue
 		}
-		if len(p.parts) == 2 && p.parts[1].star && literal != "" {
+		if len(p.Parts) == 2 && p.Parts[1].Star && literal != "" {
 			t, err := begins(c, literal, q)
 			if err != nil {
 				return nil, err
@@ -58,7 +59,7 @@ func (v *view) expand(whole pattern, field string, sp *mapping.Space, q *search.
 			list = append(list, t)
 			continue
 		}
-		terms, err := v.run.terms(v, sp, c, literal, q, p.matches)
+		terms, err := v.run.terms(v, sp, c, literal, q, p.Matches)
 		if err != nil {
 			return nil, err
 		}

@@ -128,7 +128,7 @@ func (v *view) parts(hits []rawHit, n *needs) ([]*document, error) {
 			return nil, problem.Wrap(err, problem.Internal, "an answer of the search engine cannot be read")
 		}
 		d := &document{view: v, id: f.ID, order: f.Order}
-		o := &object{doc: d, space: v.root(), id: f.ID, vals: map[string][]value{}, words: map[string]*words{}}
+		o := &object{doc: d, space: v.root(), id: f.ID, vals: map[string][]value{}, words: map[string]*tokens{}}
 		d.objects = []*object{o}
 		if err := o.read(row, n); err != nil {
 			return nil, err
@@ -191,7 +191,7 @@ func (o *object) read(row map[string]json.RawMessage, n *needs) error {
 
 // readText takes the tokens of a text, of which the places are not known.
 func (o *object) readText(name string, raw, length json.RawMessage) error {
-	w := &words{}
+	w := &tokens{}
 	o.words[name] = w
 	if raw == nil {
 		return nil

@@ -30,7 +30,7 @@ type object struct {
 	id    string
 	vals  map[string][]value // by column
 	paths []string           // of all values
-	words map[string]*words  // of texts that were looked at
+	words map[string]*tokens  // of texts that were looked at
 }
 
 // value is one value: text of a keyword or text, num of the others.
@@ -39,8 +39,8 @@ type value struct {
 	num  float64
 }
 
-// words are the tokens of all texts of an object in one column.
-type words struct {
+// tokens are the words of all texts of an object in one column.
+type tokens struct {
 	terms  []string
 	places []int
 	length int // without what stands at the place of another, as synonyms do
@@ -82,11 +82,11 @@ func (o *object) within(sp *mapping.Space) []*object {
 }
 
 // tokens analyzes the texts of a column.
-func (o *object) tokens(f *mapping.Field, column string) *words {
+func (o *object) tokens(f *mapping.Field, column string) *tokens {
 	if w := o.words[column]; w != nil {
 		return w
 	}
-	w := &words{}
+	w := &tokens{}
 	next := 0
 	for _, v := range o.vals[column] {
 		terms, tokens := f.Analyzer.Terms(v.text)
@@ -105,7 +105,7 @@ func (o *object) tokens(f *mapping.Field, column string) *words {
 		}
 	}
 	if o.words == nil {
-		o.words = map[string]*words{}
+		o.words = map[string]*tokens{}
 	}
 	o.words[column] = w
 	return w

@@ -12,6 +12,7 @@ import (
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/analysis"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/words"
 )
 
 // maxSuggestWord is the longest word, in characters, for which there are
@@ -104,14 +105,14 @@ func (r *run) options(s *search.Suggester, word string, documents int64) ([]sear
 	if s.Mode == search.SuggestPopular {
 		least = math.Max(least, float64(own+1))
 	}
-	d := distance{to: []rune(word), most: s.MaxEdits, swap: true}
+	d := words.Distance{To: []rune(word), Most: s.MaxEdits, Swap: true}
 	near, err := r.near(s, word, &d)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]search.SuggestOption, len(near))
 	err = r.each(len(near), func(i int) (err error) {
-		n, _ := d.from(near[i])
+		n, _ := d.From(near[i])
 		score := 1 - float64(n)/float64(max(min(length, utf8.RuneCountInString(near[i])), 1))
 		if score < s.Accuracy {
 			return nil
@@ -132,14 +133,14 @@ func (r *run) options(s *search.Suggester, word string, documents int64) ([]sear
 }
 
 // near gives the terms of the field that are near a word, but not the word.
-func (r *run) near(s *search.Suggester, word string, d *distance) ([]string, error) {
+func (r *run) near(s *search.Suggester, word string, d *words.Distance) ([]string, error) {
 	prefix := word
 	if runes := []rune(word); s.PrefixLength < len(runes) {
 		prefix = string(runes[:s.PrefixLength])
 	}
 	is := func(term string) bool {
 		own := *d
-		_, ok := own.from(term)
+		_, ok := own.From(term)
 		return ok && term != word && strings.HasPrefix(term, prefix)
 	}
 	q := &search.Clause{Name: "suggest", Path: s.Path}
@@ -152,7 +153,7 @@ func (r *run) near(s *search.Suggester, word string, d *distance) ([]string, err
 				switch {
 				case c.Field.Family.Numeric():
 				case c.Field.Family == mapping.Text && !c.Field.Listed:
-					list, err = r.typos(alike{v, sp, c}, word, d.most, is, q)
+					list, err = r.typos(alike{v, sp, c}, word, d.Most, is, q)
 				default:
 					list, err = r.terms(v, sp, c, prefix, q, is)
 				}

@@ -1,4 +1,4 @@
-package embedded
+package marking
 
 import (
 	"html"
@@ -26,9 +26,9 @@ type fragment struct {
 	marks    int
 }
 
-// fragments gives the best parts of the texts with their marks, in the order
+// Fragments gives the best parts of the texts with their marks, in the order
 // of the texts or of their worth.
-func (m *marked) fragments(texts []string) []string {
+func (m *Field) Fragments(texts []string) []string {
 	var found []fragment
 	for i, text := range texts {
 		places := m.places(text)
@@ -64,7 +64,7 @@ func (m *marked) fragments(texts []string) []string {
 
 // start gives the beginning of a text in which nothing was found, up to the
 // end of a word.
-func (m *marked) start(text string) []string {
+func (m *Field) start(text string) []string {
 	end := len(text)
 	if m.how.Fragments > 0 {
 		end = wordEnd(text, after(text, 0, m.how.NoMatch))
@@ -76,21 +76,21 @@ func (m *marked) start(text string) []string {
 }
 
 // places gives the words of a text and which of them are wanted.
-func (m *marked) places(text string) []place {
-	if m.field.Family != mapping.Text {
-		wanted := slices.ContainsFunc(m.wants, func(w marker) bool { return w.whole(m.field, text) })
+func (m *Field) places(text string) []place {
+	if m.Of.Family != mapping.Text {
+		wanted := slices.ContainsFunc(m.wants, func(w marker) bool { return w.whole(m.Of, text) })
 		return []place{{0, len(text), wanted}}
 	}
 	var out []place
-	terms, tokens := m.field.Analyzer.Terms(text)
+	terms, tokens := m.Of.Analyzer.Terms(text)
 	wanted := make([]bool, len(tokens))
 	for _, w := range m.wants {
 		if w.phrase != nil {
-			w.inPhrase(m.field, terms, tokens, wanted)
+			w.inPhrase(m.Of, terms, tokens, wanted)
 			continue
 		}
 		for i := range tokens {
-			wanted[i] = wanted[i] || w.wants(m.field, terms[i])
+			wanted[i] = wanted[i] || w.wants(m.Of, terms[i])
 		}
 	}
 	for i, t := range tokens {
@@ -155,7 +155,7 @@ func (w *marker) inPhrase(f *mapping.Field, terms []string, tokens []analysis.To
 }
 
 // write gives a part of a text, which begins at from, with its marks.
-func (m *marked) write(part string, from int, places []place) string {
+func (m *Field) write(part string, from int, places []place) string {
 	var b strings.Builder
 	at := 0
 	for _, p := range places {
@@ -169,7 +169,7 @@ func (m *marked) write(part string, from int, places []place) string {
 	return strings.TrimSpace(b.String())
 }
 
-func (m *marked) escaped(s string) string {
+func (m *Field) escaped(s string) string {
 	if m.how.HTML {
 		return html.EscapeString(s)
 	}
@@ -177,7 +177,7 @@ func (m *marked) escaped(s string) string {
 }
 
 // cut gives the parts of a text in which something is wanted.
-func (m *marked) cut(text string, places []place) []fragment {
+func (m *Field) cut(text string, places []place) []fragment {
 	if m.how.Fragments == 0 {
 		return []fragment{{to: len(text), marks: marksIn(places, 0, len(text))}}
 	}
@@ -215,7 +215,7 @@ func marksIn(places []place, from, to int) (n int) {
 }
 
 // cutTokens divides the whole text at words.
-func (m *marked) cutTokens(text string, places []place) []fragment {
+func (m *Field) cutTokens(text string, places []place) []fragment {
 	var out []fragment
 	start := 0
 	for _, p := range places {
@@ -229,7 +229,7 @@ func (m *marked) cutTokens(text string, places []place) []fragment {
 
 // sentence gives the sentence around a place, or of a long one the words
 // around it.
-func (m *marked) sentence(text string, p place) (from, to int) {
+func (m *Field) sentence(text string, p place) (from, to int) {
 	from, to = sentenceStart(text, p.from), sentenceEnd(text, p.from)
 	size := m.how.Size
 	if size == 0 || utf8.RuneCountInString(text[from:to]) <= size {
@@ -247,7 +247,7 @@ func (m *marked) sentence(text string, p place) (from, to int) {
 
 // around gives Size characters with the place in the middle, a little more if
 // a boundary is near.
-func (m *marked) around(text string, p place) (from, to int) {
+func (m *Field) around(text string, p place) (from, to int) {
 	rest := max(m.how.Size-utf8.RuneCountInString(text[p.from:p.to]), 0)
 	from = before(text, p.from, rest/2)
 	to = after(text, p.to, rest-rest/2)
