@@ -151,7 +151,7 @@ func readFile(path string) (mapped, *directory, error) {
 	if err != nil {
 		return mapped{}, nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	if err := checkFile(f); err != nil {
 		return mapped{}, nil, err
 	}

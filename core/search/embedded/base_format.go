@@ -169,7 +169,7 @@ type baseBytes struct {
 	err  error
 }
 
-// view gives a section as an array of n elements, or as many as it has if n is
+// get gives a section as an array of n elements, or as many as it has if n is
 // negative.
 func get[T uint32 | uint64 | int64 | float64 | byte](b *baseBytes, s section, n int) []T {
 	var one T

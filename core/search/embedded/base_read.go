@@ -42,7 +42,6 @@ func openBase(data []byte, d *directory, reg *mapping.Registry, set *analysis.Se
 	}
 	b := &baseBytes{data: data}
 	s := newSegment()
-	s.frozen = true
 	n := int(d.Spaces[0].N)
 	s.refs, s.stamps = get[int64](b, d.Refs, n), get[int64](b, d.Stamps, n)
 	spaces := make([]*mapping.Space, len(d.Spaces))

@@ -25,6 +25,8 @@ type family struct {
 	holds  int64
 
 	nums column[float64] // of the numeric families
+
+	vias map[*family]*via // while it is written
 }
 
 // maxTerm is the longest token of a text that is indexed, in bytes, as in
@@ -36,28 +38,29 @@ func (f *family) listed() bool { return f.field.Family != mapping.Text || f.fiel
 
 func newFamily(f *mapping.Field) *family { return &family{field: f, has: roaring.New()} }
 
-// addKeyword adds a keyword of an object.
-func (f *family) addKeyword(object uint32, term []byte) {
+// addKeyword adds a keyword of an object and gives its ordinal.
+func (f *family) addKeyword(object uint32, term []byte) uint32 {
 	ord := f.ord(term)
 	if p := &f.post[ord]; p.n > 0 && p.one == object {
-		return
+		return ord
 	}
 	f.has.Add(object)
 	f.post[ord].add(object)
 	f.ords.add(object, ord)
+	return ord
 }
 
-// addText adds the tokens of one text of an object.
-func (f *family) addText(object uint32, b *analysis.Buffer, tokens []analysis.Token) {
+// addText adds the tokens of one text of an object. ords are their ordinals,
+// gone for those that are too long.
+func (f *family) addText(object uint32, tokens []analysis.Token, ords []uint32) {
 	n, last := uint32(0), ^uint32(0)
 	row := f.length.lastRow(object)
 	base := f.words.open(row == nil)
-	for _, t := range tokens {
-		term := b.Term(t)
-		if len(term) > maxTerm {
+	for i, t := range tokens {
+		ord := ords[i]
+		if ord == gone {
 			continue
 		}
-		ord := f.ord(term)
 		p := &f.post[ord]
 		if f.field.Listed && !(p.n > 0 && p.one == object) {
 			f.ords.add(object, ord)

@@ -15,6 +15,8 @@ type batch struct {
 	buffer  analysis.Buffer
 	spans   []span
 	numbers []uint32 // of the objects of one record
+	// Ordinals of the tokens of a text, and of the text before.
+	ords, before []uint32
 }
 
 // prepared is one operation; record is negative for a deletion.
@@ -104,6 +106,7 @@ func (b *batch) insert(s *segment, op *prepared) {
 	}
 	s.refs, s.stamps = append(s.refs, op.ref), append(s.stamps, op.stamp)
 	next := op.spans
+	var last placed
 	for i := range r.Values {
 		v := &r.Values[i]
 		f := s.family(v.Field)
@@ -112,9 +115,12 @@ func (b *batch) insert(s *segment, op *prepared) {
 		case mapping.Text:
 			at := b.spans[next]
 			next++
-			f.addText(object, &b.buffer, b.buffer.Tokens[at.from:at.to])
+			tokens := b.buffer.Tokens[at.from:at.to]
+			ords := b.ordinals(f, v.Text, tokens, &last)
+			f.addText(object, tokens, ords)
+			last = placed{text: v.Text, f: f, ords: ords}
 		case mapping.Keyword:
-			f.addKeyword(object, v.Text)
+			last = placed{text: v.Text, f: f, ord: f.addKeyword(object, v.Text)}
 		default:
 			f.addNumber(object, v.Num)
 		}

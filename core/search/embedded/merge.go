@@ -130,7 +130,7 @@ func (x *index) start() {
 	x.mu.Lock()
 	origins := make([]*origin, 0, len(x.segs))
 	for _, s := range x.segs {
-		s.frozen = true
+		s.seal()
 		origins = append(origins, freeze(s))
 	}
 	tail := newSegment()

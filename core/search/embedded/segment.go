@@ -11,10 +11,9 @@ import (
 
 // segment is the searchable form of documents. Numbers of documents and of
 // nested objects only grow; deleted ones leave the live bitmaps. It is guarded
-// by the lock of its index. To a frozen one nothing is added, so that all but
-// the live bitmaps and the sums of lengths can be read without the lock.
+// by the lock of its index. While it is merged nothing is added to it, so that
+// all but the live bitmaps and the sums of lengths is read without the lock.
 type segment struct {
-	frozen   bool
 	spaces   []*space // by ID of the mapping's space; nil where nothing is yet
 	families []*family
 	byPath   map[pathKey][]*family
@@ -122,6 +121,15 @@ func (s *segment) key(doc uint32) search.Key {
 		return strings.Clone(f.dict.term(f.ords.get(doc)[0]))
 	}
 	return search.Key{Type: get(mapping.TypeField), OUUID: get(mapping.IDField)}
+}
+
+// seal ends the writing of a segment, which is to be merged.
+func (s *segment) seal() {
+	for _, f := range s.families {
+		if f != nil {
+			f.vias = nil
+		}
+	}
 }
 
 // align gives a segment the families and spaces that another one has, without
