@@ -11,7 +11,7 @@ func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (se
 		return nil, err
 	}
 	n := len(body.Queries)
-	out := &search.FilterBuckets{Names: body.Names}
+	out := &search.FilterBuckets{Names: body.Names, List: body.List}
 	if body.Other != "" {
 		n++
 		if body.Names != nil {
@@ -54,7 +54,7 @@ func resortFilters(a *search.Agg, in *search.FilterBuckets) *search.FilterBucket
 		}
 		return f
 	})
-	out := &search.FilterBuckets{Buckets: make([]search.SingleBucket, len(order))}
+	out := &search.FilterBuckets{List: in.List, Buckets: make([]search.SingleBucket, len(order))}
 	if in.Names != nil {
 		out.Names = make([]string, len(order))
 	}

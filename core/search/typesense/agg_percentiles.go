@@ -20,6 +20,10 @@ func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set
 			return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
 		}
 	}
+	texts, err := printerOf(columns, body.Format, a.Path)
+	if err != nil {
+		return nil, err
+	}
 	values, err := r.allValues(a, sets, columns, body.Missing != nil)
 	if err != nil {
 		return nil, err
@@ -44,6 +48,7 @@ func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set
 			}
 		}
 		out.Values = append(out.Values, v)
+		out.Texts = append(out.Texts, texts.text(v))
 	}
 	return out, nil
 }
