@@ -38,7 +38,7 @@ func (ix *Indexer) Refresh(ctx context.Context, keys []port.Key) error {
 // RefreshAll is Refresh for everything, a change of the configuration included:
 // indexes that must be built anew are built now.
 func (ix *Indexer) RefreshAll(ctx context.Context) error {
-	if ix.unsettled.Load() {
+	if ix.unsettled.Load() || ix.server != nil { // another process may have changed the configuration
 		if err := ix.sync(ctx); err != nil {
 			return err
 		}

@@ -10,11 +10,15 @@ import (
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/search"
 )
 
 const (
 	// leaderEvery is how often a process tries to become the one that builds.
 	leaderEvery = time.Second
+	// lookEvery is how often that process compares the configuration with what
+	// it has made of it.
+	lookEvery = 3 * time.Second
 	// sweepServer is how often what was replaced on the server is looked for.
 	sweepServer = 10 * time.Second
 	// drainEvery is how often somebody who waits for deliveries looks at them.
@@ -100,14 +104,29 @@ func (ix *Indexer) leadNow(ctx context.Context, perform performer) {
 	ix.syncing.Unlock()
 	ix.started.Store(true)
 	ix.running.Go(func() { ix.away.serve(ctx, perform) })
-	ix.running.Go(func() { ix.sweepServer(ctx) })
+	ix.running.Go(func() { ix.look(ctx) })
 	tell(ix.now)
 	ix.buildLoop(ctx)
 }
 
-func (ix *Indexer) sweepServer(ctx context.Context) {
-	for sleep(ctx, sweepServer) == nil {
-		ix.server.Sweep(ctx)
+// look sees to what the process that holds the lock does not hear of: content
+// types and analyzers that others have changed, and what is left to be dropped.
+func (ix *Indexer) look(ctx context.Context) {
+	var waits time.Time // since when a build is waited for
+	for swept := time.Now(); sleep(ctx, lookEvery) == nil; {
+		ix.insist(ctx, "the search settings could not be read", ix.sync)
+		switch _, wait := ix.buildState(); {
+		case !wait:
+			waits = time.Time{}
+		case waits.IsZero():
+			waits = time.Now()
+		case time.Since(waits) > ix.cfg.RebuildAfter:
+			tell(ix.now)
+		}
+		if time.Since(swept) > sweepServer {
+			swept = time.Now()
+			ix.server.Sweep(ctx)
+		}
 	}
 }
 
@@ -116,7 +135,7 @@ func (ix *Indexer) sweepServer(ctx context.Context) {
 func (ix *Indexer) observe(ctx context.Context, environments []port.Environment) error {
 	places := map[string]*place{}
 	for _, env := range environments {
-		h, err := ix.server.Holds(ctx, env.Index, ix.settings)
+		h, err := ix.server.Holds(ctx, env.Index, search.Settings{})
 		if err != nil {
 			return err
 		}

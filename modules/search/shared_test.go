@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/search/typesense/double"
 	"github.com/quoin-cms/quoin/core/testkit"
@@ -83,6 +84,16 @@ func TestSearchServerShared(t *testing.T) {
 		if n := s.total(`{"indices":["quoin_preview"],"queryArray":{"match":{"title":"written"}}}`); n != "40" {
 			t.Errorf("%s documents", n)
 		}
+	}
+	// The process that does not build changes how documents are indexed.
+	two.contentType("page", "ROLE_USER", "title:TextString:{\"analyzer\":\"french\"}", "category:Choice", "n:Integer")
+	two.store("page", "fr", `{"title":"les chevaux"}`)
+	const cheval = `{"indices":["quoin_preview"],"query":{"match":{"title":"cheval"}}}`
+	for until := time.Now().Add(30 * time.Second); one.total(cheval) != "1" || two.total(cheval) != "1"; {
+		if time.Now().After(until) {
+			t.Fatal("the index is not built anew")
+		}
+		one.must(one.index.RefreshAll(context.Background()))
 	}
 	one.stop() // the other one takes over
 	two.store("page", "late", `{"title":"late"}`)
