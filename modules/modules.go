@@ -5,6 +5,7 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/modules/content"
 	"github.com/quoin-cms/quoin/modules/file"
+	"github.com/quoin-cms/quoin/modules/form"
 	"github.com/quoin-cms/quoin/modules/search"
 	"github.com/quoin-cms/quoin/modules/user"
 	"github.com/quoin-cms/quoin/modules/webhook"
@@ -17,6 +18,7 @@ func All() []module.Spec {
 		content.Spec(),
 		search.Spec(),
 		file.Spec(),
+		form.Spec(),
 		webhook.Spec(),
 	}
 }

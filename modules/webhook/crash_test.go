@@ -227,7 +227,6 @@ type single struct {
 	conn net.Conn
 	addr net.Addr
 	once sync.Once
-	used bool
 }
 
 // Accept implements net.Listener.
@@ -297,7 +296,7 @@ func storm(t *testing.T, c db.Config) {
 		if kill == 10 {
 			break
 		}
-		time.Sleep(time.Duration(50+rand.IntN(400)) * time.Millisecond) // the instant of the kill is to be any
+		<-time.After(time.Duration(50+rand.IntN(400)) * time.Millisecond) // the instant of the kill is to be any
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}
@@ -312,7 +311,7 @@ func storm(t *testing.T, c db.Config) {
 			if time.Now().After(deadline) {
 				t.Fatalf("%s: %d of %d events; %s", e.name, e.seen(), total, waiting(t, c))
 			}
-			time.Sleep(20 * time.Millisecond) // another process is waited for
+			<-time.After(20 * time.Millisecond) // another process is waited for
 		}
 	}
 	t.Logf("%d events to %d endpoints in %s", total, len(endpoints), time.Since(begin).Round(time.Millisecond))

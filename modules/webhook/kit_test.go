@@ -187,7 +187,7 @@ func (s *server) do(method, path, user, body string) (int, string) {
 	if user != "" {
 		req.Header.Set("X-Auth-Token", user)
 	}
-	res, err := http.DefaultClient.Do(req)
+	res, err := (&http.Client{Timeout: time.Minute}).Do(req)
 	if err != nil {
 		s.Fatal(err)
 	}

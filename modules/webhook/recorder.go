@@ -31,13 +31,17 @@ type recorder struct {
 	service *Service
 	queue   chan result
 	done    sync.WaitGroup
+	ctx     context.Context //nolint:containedctx // of the process: results are written to the last
 }
 
 func newRecorder(s *Service) *recorder {
 	return &recorder{service: s, queue: make(chan result, together)}
 }
 
-func (r *recorder) start() { r.done.Go(r.loop) }
+func (r *recorder) start(ctx context.Context) {
+	r.ctx = ctx
+	r.done.Go(r.loop)
+}
 
 // stop writes what is there and ends.
 func (r *recorder) stop() { close(r.queue); r.done.Wait() }
@@ -57,7 +61,7 @@ func (r *recorder) loop() {
 				more = false
 			}
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), recordWithin)
+		ctx, cancel := context.WithTimeout(r.ctx, recordWithin)
 		if err := r.write(ctx, batch); err != nil {
 			r.service.log.Warn("the ends of webhook calls could not be written; they are made again", "calls", len(batch), "error", err)
 		}

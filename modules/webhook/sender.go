@@ -66,8 +66,9 @@ func (s *sender) start(ctx context.Context) error {
 	if err := s.service.releaseAll(ctx); err != nil {
 		return err
 	}
-	s.ctx, s.end = context.WithCancel(context.Background())
-	s.results.start()
+	ctx = context.WithoutCancel(ctx) // that is for the start only
+	s.ctx, s.end = context.WithCancel(ctx)
+	s.results.start(ctx)
 	s.looking.Go(s.look)
 	return nil
 }
