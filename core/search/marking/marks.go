@@ -114,8 +114,11 @@ func collect(out []marker, q search.Query) []marker {
 		return add(q.Field, func(_ *mapping.Field, term string) bool { return near(q.Value, term, &q.Fuzziness) })
 	case *search.Regexp:
 		if re, err := lucene.RE2(q.Pattern); err == nil {
-			whole := regexp.MustCompile(`\A(?s:` + re + `)\z`)
-			return add(q.Field, func(_ *mapping.Field, term string) bool { return whole.MatchString(term) })
+			// An expression that is too large matches nothing here; a query with it is
+			// refused, but not every highlight_query is run.
+			if whole, err := regexp.Compile(`\A(?s:` + re + `)\z`); err == nil {
+				return add(q.Field, func(_ *mapping.Field, term string) bool { return whole.MatchString(term) })
+			}
 		}
 	}
 	return out

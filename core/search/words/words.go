@@ -3,19 +3,18 @@
 package words
 
 import (
-	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// Pattern is a parsed wildcard pattern. It is used by one goroutine.
+// Pattern is a parsed wildcard pattern.
 type Pattern struct {
 	Parts []Piece
 	// Fold tells that the texts are in lower case, and that terms are to be.
-	Fold  bool
-	whole *regexp.Regexp
+	Fold bool
 }
 
 // Piece is a text, any one character, or any characters.
@@ -99,28 +98,46 @@ func (p *Pattern) Literal() string {
 	return p.Parts[0].Text
 }
 
-// Matches tells whether the pattern matches all of s.
-func (p *Pattern) Matches(s string) bool {
+// Matches tells whether the pattern matches all of a term. After a star that
+// fails it only goes back to the last star, so that it takes at most the length
+// of the term times that of the pattern.
+func (p *Pattern) Matches(term string) bool {
 	if p.Fold {
-		s = strings.ToLower(s)
+		term = strings.ToLower(term)
 	}
-	if p.whole == nil {
-		var re strings.Builder
-		re.WriteString(`(?s)\A`)
-		for _, x := range p.Parts {
-			switch {
-			case x.Star:
-				re.WriteString(".*")
-			case x.Any:
-				re.WriteByte('.')
-			default:
-				re.WriteString(regexp.QuoteMeta(x.Text))
+	part, at := 0, 0
+	star, back := -1, 0
+	for {
+		switch {
+		case part < len(p.Parts) && p.Parts[part].Star:
+			star, back = part, at
+			part++
+			continue
+		case part < len(p.Parts):
+			if n, ok := p.Parts[part].take(term[at:]); ok {
+				at += n
+				part++
+				continue
 			}
+		case at == len(term):
+			return true
 		}
-		re.WriteString(`\z`)
-		p.whole = regexp.MustCompile(re.String())
+		if star < 0 || back >= len(term) {
+			return false
+		}
+		_, size := utf8.DecodeRuneInString(term[back:])
+		back += size
+		part, at = star+1, back
 	}
-	return p.whole.MatchString(s)
+}
+
+// take gives how many bytes of a text the piece stands for.
+func (p *Piece) take(s string) (int, bool) {
+	if p.Any {
+		_, size := utf8.DecodeRuneInString(s)
+		return size, len(s) > 0
+	}
+	return len(p.Text), strings.HasPrefix(s, p.Text)
 }
 
 // Distance measures how many edits terms are from a word, as long as it is no
