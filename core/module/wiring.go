@@ -78,6 +78,12 @@ func Entities(constructor any) fx.Option { return many(constructor, "entities") 
 // FileHolders contributes whose data names files: []port.FileHolder.
 func FileHolders(constructor any) fx.Option { return many(constructor, "file holders") }
 
+// ToolSources contributes tools for agents: []port.ToolSource.
+func ToolSources(constructor any) fx.Option { return many(constructor, "tool sources") }
+
+// ResourceSources contributes resources for agents: []port.ResourceSource.
+func ResourceSources(constructor any) fx.Option { return many(constructor, "resource sources") }
+
 func many(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`,flatten"`)))
 }
@@ -109,4 +115,13 @@ type FileHolderList struct {
 	fx.In
 
 	Holders []port.FileHolder `group:"file holders"`
+}
+
+// AgentSources lets the module that speaks MCP collect what the others offer to
+// agents.
+type AgentSources struct {
+	fx.In
+
+	Tools     []port.ToolSource     `group:"tool sources"`
+	Resources []port.ResourceSource `group:"resource sources"`
 }
