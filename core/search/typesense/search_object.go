@@ -30,7 +30,7 @@ type object struct {
 	id    string
 	vals  map[string][]value // by column
 	paths []string           // of all values
-	words map[string]*tokens  // of texts that were looked at
+	words map[string]*tokens // of texts that were looked at
 }
 
 // value is one value: text of a keyword or text, num of the others.
