@@ -42,7 +42,7 @@ func TestDeadline(t *testing.T) {
 		{`{"size":0,"aggs":{"c":{"composite":{"size":50,"sources":[{"s":{"terms":{"field":"section"}}},{"t":{"terms":{"field":"status"}}}]}}}}`, 10},
 		{`{"size":0,"aggs":{"h":{"top_hits":{}}}}`, 3},
 		{`{"size":0,"aggs":{"n":{"nested":{"path":"parts"},"aggs":{"t":{"terms":{"field":"parts.name"},"aggs":{"r":{"reverse_nested":{}}}}}}}}`, 10},
-		{`{"from":5000,"sort":[{"section":"asc"},{"date":"desc"}]}`, 1},
+		{`{"from":5000,"sort":[{"section":"asc"},{"date":"desc"}]}`, 3},
 	} {
 		r, err := dsl.Parse([]byte(c.object))
 		if err != nil {

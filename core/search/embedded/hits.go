@@ -82,8 +82,16 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 	}
 	byScore := keys[0].Field == "_score" && keys[0].Desc
-	odd, tracked := false, v.run.req.TrackScores
+	odd, tracked, over, asked := false, v.run.req.TrackScores, false, 0
+	var spare []sortable // for the other values of many candidates
+	others := len(keys) - 1
 	each(v.shown, func(doc uint32) {
+		if asked++; asked&4095 == 0 {
+			over = v.run.ctx.Err() != nil
+		}
+		if over {
+			return
+		}
 		score := float32(0)
 		if scores != nil {
 			score = scores[doc]
@@ -106,8 +114,11 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 			return
 		}
 		c.score = score
-		if len(keys) > 1 {
-			c.rest = make([]sortable, len(keys)-1)
+		if others > 0 {
+			if len(spare) < others {
+				spare = make([]sortable, 64*others)
+			}
+			c.rest, spare = spare[:others:others], spare[others:]
 			for i := range c.rest {
 				c.rest[i] = readers[i+1](doc)
 			}
@@ -117,7 +128,10 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 		h.offer(c)
 	})
-	if odd {
+	switch {
+	case over:
+		return v.run.ctx.Err()
+	case odd:
 		return v.run.noScore()
 	}
 	return nil
