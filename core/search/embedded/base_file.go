@@ -79,6 +79,7 @@ func (x *index) open(data mapped, d *directory) (*segment, error) {
 		return nil, errors.Join(err, data.release())
 	}
 	if data.unmap != nil {
+		s.mapped = true
 		runtime.AddCleanup(s, func(unmap func() error) { _ = unmap() }, data.unmap)
 	}
 	return s, nil

@@ -172,14 +172,14 @@ func (p *part) read(page []search.Hit, types []string, size int) []search.Hit {
 	return page
 }
 
-// Tidy implements search.Cursor. A segment that was written anew or whose index
-// is gone would stay in memory for the scroll alone; a list of the documents
-// takes its place.
+// Tidy implements search.Cursor. A segment that was merged or whose index is gone
+// would stay in memory for the scroll alone; a list of the documents takes its
+// place. One in a file takes next to no memory, however many scrolls hold it.
 func (c *scroll) Tidy() {
 	current := c.engine.catalog.Load()
 	for i := range c.parts {
 		p := &c.parts[i]
-		if p.seg != nil && (current.indices[p.x.name] != p.x || !p.x.has(p.seg)) {
+		if p.seg != nil && (current.indices[p.x.name] != p.x || !p.seg.mapped && !p.x.has(p.seg)) {
 			p.detach()
 		}
 	}

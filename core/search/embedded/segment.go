@@ -21,6 +21,7 @@ type segment struct {
 	stamps   []int64 // by document number
 	dead     int     // deleted documents
 	made     int     // families
+	mapped   bool    // its arrays lie in a file
 }
 
 type pathKey struct {
