@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+
+	"github.com/quoin-cms/quoin/core/search"
 )
 
 // ParseName takes the name of a field apart, for tests.
@@ -63,3 +65,29 @@ func (e *Engine) Purge(ctx context.Context) error {
 
 // Check is what every request passes.
 func Check(req *http.Request) error { return check(req) }
+
+// MakeRows gives the rows of a document.
+func MakeRows(s search.Settings, d *search.Doc) (main string, nested []string, err error) {
+	g, err := newGeneration("one", "qi_1", "", s)
+	if err != nil {
+		return "", nil, err
+	}
+	made, err := newMaker(g).make(d)
+	for _, line := range made.nested {
+		nested = append(nested, string(line))
+	}
+	return string(made.main), nested, err
+}
+
+// RowMaker gives a function that makes rows and forgets them.
+func RowMaker(s search.Settings) (func(*search.Doc) error, error) {
+	g, err := newGeneration("one", "qi_1", "", s)
+	if err != nil {
+		return nil, err
+	}
+	m := newMaker(g)
+	return func(d *search.Doc) error {
+		_, err := m.make(d)
+		return err
+	}, nil
+}
