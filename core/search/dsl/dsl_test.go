@@ -1,6 +1,7 @@
 package dsl_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -240,6 +241,14 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+func manyAggs(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"a%d":{"max":{"field":"a"}},`, i)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 func TestHostileSizes(t *testing.T) {
 	nest := func(open, shut string, n int) string {
 		return `{"query":` + strings.Repeat(open, n) + `{"match_all":{}}` + strings.Repeat(shut, n) + `}`
@@ -251,6 +260,12 @@ func TestHostileSizes(t *testing.T) {
 		"many values":    `{"query":{"terms":{"a":[` + strings.Repeat(`1,`, 70_000) + `1]}}}`,
 		"many stars":     `{"query":{"wildcard":{"a":"` + strings.Repeat(`*a`, 100) + `"}}}`,
 		"deep aggs":      `{"aggs":` + strings.Repeat(`{"a":{"global":{},"aggs":`, 50) + `{}` + strings.Repeat(`}}`, 50) + `}`,
+		"many aggs":      `{"aggs":{` + manyAggs(300) + `}}`,
+		"many sources":   `{"aggs":{"c":{"composite":{"sources":[` + strings.Repeat(`{"a":{"terms":{"field":"a"}}},`, 40) + `{"b":{"terms":{"field":"a"}}}]}}}}`,
+		"long include":   `{"aggs":{"t":{"terms":{"field":"a","include":"` + strings.Repeat(`a`, 1000) + `"}}}}`,
+		"many included":  `{"aggs":{"t":{"terms":{"field":"a","include":[` + strings.Repeat(`1,`, 70_000) + `1]}}}}`,
+		"long name":      `{"aggs":{"` + strings.Repeat(`a`, 1000) + `":{"max":{"field":"a"}}}}`,
+		"long format":    `{"aggs":{"m":{"max":{"field":"a","format":"` + strings.Repeat(`0`, 1000) + `"}}}}`,
 		"long field":     `{"query":{"term":{"` + strings.Repeat(`a`, 1000) + `":1}}}`,
 		"many functions": `{"query":{"bool":{"should":[` + strings.Repeat(`{"function_score":{"functions":[`+strings.Repeat(`{"weight":1},`, 100)+`{"weight":1}]}},`, 20) + `{"match_all":{}}]}}}`,
 		"many sorts":     `{"sort":["a"` + strings.Repeat(`,"a"`, 100) + `]}`,
@@ -274,6 +289,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add(`{"query":{"bool":{"should":[{"match":{"a":{"query":"x","minimum_should_match":"2<75%"}}}],"filter":{"range":{"d":{"gte":"now-1d/d","time_zone":"+02:00"}}}}},"sort":[{"a":{"nested":{"path":"p"}}}]}`)
 	f.Add(`{"query":{"function_score":{"query":{"geo_bounding_box":{"p":{"top_left":"1,2","bottom_right":[3,0]}}},"functions":[{"filter":{"term":{"a":1}},"exp":{"p":{"origin":"now-1d","scale":"2d","offset":"1h"}},"weight":2}],"score_mode":"first"}},"sort":[{"_geo_distance":{"p":["1,2",{"lat":1,"lon":2}],"unit":"mi"}}]}`)
+	f.Add(`{"aggs":{"c":{"composite":{"sources":[{"a":{"terms":{"field":"x","missing_bucket":true,"missing_order":"last"}}},{"d":{"date_histogram":{"field":"y","calendar_interval":"month","format":"yyyy"}}}],"after":{"a":null,"d":"2024"}},"aggs":{"z":{"bucket_sort":{"sort":[{"_count":{"order":"desc"}}],"gap_policy":"insert_zeros"}},"h":{"top_hits":{"sort":["n"],"highlight":{"fields":{"a":{}}}}}}},"t":{"terms":{"field":"x","include":"a.*","exclude":["b",1],"order":[{"m[avg]":"desc"}]},"aggs":{"m":{"stats":{"field":"n"}}}},"g":{"histogram":{"field":"n","interval":2,"hard_bounds":{"min":1},"extended_bounds":{"max":2}}}}}`)
 	f.Add(`{"collapse":{"field":"a","inner_hits":{"name":"x","sort":"b"}},"suggest":{"text":"x","s":{"term":{"field":"a","max_edits":1}}},"highlight":{"order":"score","fields":[{"a":{"highlight_query":{"match_all":{}}}}]},"track_total_hits":9,"min_score":1.5}`)
 	f.Fuzz(func(t *testing.T, in string) {
 		r, err := dsl.Parse([]byte(in))
