@@ -284,7 +284,7 @@ func TestControlCalls(t *testing.T) {
 		if err := s.Revalidate(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s.again(t, r, 8, 24*time.Hour)
+		s.again(t, r, 8, 50*time.Minute)
 		testkit.Eventually(t, func() bool { return s.status(sub.ID).Status == "disabled" })
 		if v := s.status(sub.ID); !strings.Contains(v.Message, "validation") {
 			t.Errorf("%+v", v)
@@ -434,10 +434,23 @@ func TestSweep(t *testing.T) {
 		s.clock.Advance(s.config.Retention + time.Hour)
 		s.emit("page:2 content.finalize")
 		testkit.Eventually(t, func() bool { return len(s.deliveries(sub.ID, "delivered")) >= 3 }) // one is the validation
+		dead := s.register("http://127.0.0.1:1/dead", "", "content.finalize")
+		s.emit("page:3 content.finalize")
+		s.eventually(dead.ID, "waiting", 2)
+		if _, err := d.Exec(t.Context(), db.SQL("UPDATE webhook_subscription SET enabled = FALSE WHERE id = ?"), dead.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Exec(t.Context(), db.SQL("UPDATE webhook_delivery SET created_at = 1 WHERE queue = ?"), dead.ID); err != nil {
+			t.Fatal(err)
+		}
+		s.eventually(sub.ID, "delivered", 4)
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		for table, want := range map[string]int{"webhook_delivery": 1, "webhook_message": 1, "webhook_attempt": 2} {
+		if left := s.deliveries(dead.ID, ""); len(left) != 0 {
+			t.Errorf("%+v", left)
+		}
+		for table, want := range map[string]int{"webhook_delivery": 2, "webhook_message": 2} {
 			var n int
 			if err := d.Row(t.Context(), db.SQL("SELECT count(*) FROM "+table)).Scan(&n); err != nil || n != want {
 				t.Errorf("%s: %d rows, %v", table, n, err)

@@ -37,7 +37,7 @@ type Attempt struct {
 	Response string // the begin of the answer
 }
 
-const deliveryColumns = `d.id, d.webhook_id, coalesce(m.type, d.control), coalesce(m.subject, ''), d.at, d.due_at, coalesce(d.owner, ''), d.attempt, d.buried_at, coalesce(d.last_error, '')`
+const deliveryColumns = `d.id, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, d.control), coalesce(m.subject, ''), d.at, d.due_at, coalesce(d.owner, ''), d.attempt, d.buried_at, coalesce(d.last_error, '')`
 
 var (
 	listDeliveries = db.SQL(`SELECT ` + deliveryColumns + ` FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id
@@ -52,14 +52,14 @@ var (
 
 func (s *Service) scanDelivery(row scanner, more ...any) (*Delivery, error) {
 	var d Delivery
-	var at, due int64
+	var at, due, message int64
 	var owner string
 	var buried *int64
-	err := row.Scan(append([]any{&d.ID, &d.Webhook, &d.Event, &d.Subject, &at, &due, &owner, &d.Tries, &buried, &d.Error}, more...)...)
+	err := row.Scan(append([]any{&d.ID, &d.Webhook, &message, &d.Event, &d.Subject, &at, &due, &owner, &d.Tries, &buried, &d.Error}, more...)...)
 	if err != nil {
 		return nil, err
 	}
-	d.At = db.Time(at)
+	d.At, d.Webhook = db.Time(at), webhookID(d.Webhook, message)
 	switch {
 	case buried != nil:
 		d.Status = "failed"

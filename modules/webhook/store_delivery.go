@@ -22,15 +22,17 @@ const (
 
 var (
 	insertMessage  = db.SQL(`INSERT INTO webhook_message (id, type, subject, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
-	insertDelivery = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, message_id, control, subject, at, webhook_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`)
+	insertDelivery = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, message_id, subject, at, webhook_id)
+		VALUES (?, ?, ?, ?, ?, ?, '') ON CONFLICT DO NOTHING`)
+	insertControl = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, control, at, webhook_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`)
+
 	// dueLanes finds the subscriptions with calls to make now.
 	dueLanes = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND NOT s.paused AND s.open_until <= ?
 		AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.queue = s.id AND d.due_at <= ? AND d.buried_at IS NULL)`)
 	loadDeliveries = db.Dual(
-		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(m.type, ''), coalesce(m.body, '')
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, '')
 			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id WHERE d.id IN (SELECT value FROM json_each(?))`,
-		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(m.type, ''), coalesce(m.body, '')
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, '')
 			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id
 			WHERE d.id IN (SELECT value::bigint FROM json_array_elements_text(?::json))`)
 	insertAttempt = db.SQL(`INSERT INTO webhook_attempt (delivery_id, at, duration, status, error, response) VALUES (?, ?, ?, ?, ?, ?)`)
@@ -44,10 +46,15 @@ var (
 	reviveMessage = db.SQL(`UPDATE webhook_delivery SET due_at = ?, buried_at = NULL, attempt = 0, last_error = NULL, owner = NULL
 		WHERE message_id = ? AND queue = ? AND (due_at = 9223372036854775807 OR buried_at IS NOT NULL)`)
 
-	dueValidations  = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND s.validate_at <= ?`)
-	setValidateAt   = db.SQL(`UPDATE webhook_subscription SET validate_at = ? WHERE id = ? AND validate_at = ?`)
-	sweepDeliveries = db.SQL(`DELETE FROM webhook_delivery WHERE id IN (SELECT id FROM webhook_delivery
-		WHERE created_at < ? AND (due_at = 9223372036854775807 OR buried_at IS NOT NULL) LIMIT 5000)`)
+	dueValidations = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND s.validate_at <= ?`)
+	setValidateAt  = db.SQL(`UPDATE webhook_subscription SET validate_at = ? WHERE id = ? AND validate_at = ?`)
+	// pageOfDeliveries answers the last id and the oldest time of those after an
+	// id: ids grow with time, about.
+	pageOfDeliveries = db.SQL(`SELECT coalesce(max(id), 0), coalesce(min(created_at), 0)
+		FROM (SELECT id, created_at FROM webhook_delivery WHERE id > ? ORDER BY id LIMIT 5000) AS page`)
+	// What waits for an endpoint that nobody wants any more goes as well.
+	sweepDeliveries = db.SQL(`DELETE FROM webhook_delivery WHERE id > ? AND id <= ? AND created_at < ? AND (due_at = 9223372036854775807
+		OR buried_at IS NOT NULL OR queue NOT IN (SELECT id FROM webhook_subscription WHERE enabled))`)
 	sweepAttempts = db.SQL(`DELETE FROM webhook_attempt WHERE id IN (SELECT a.id FROM webhook_attempt a
 		WHERE a.at < ? AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.id = a.delivery_id) LIMIT 5000)`)
 	sweepMessages = db.SQL(`DELETE FROM webhook_message WHERE id IN (SELECT m.id FROM webhook_message m
@@ -83,12 +90,12 @@ func (st *store) addDelivery(ctx context.Context, s *Subscription, ev *event.Eve
 	if s.Ordered && ev.Subject != "" {
 		subject, due = ev.Subject, blocked
 	}
-	return st.db.Queue(ctx, insertDelivery, s.ID, due, db.Micros(now), ev.ID, "", subject, db.Micros(ev.At), "msg_"+strconv.FormatInt(ev.ID, 10))
+	return st.db.Queue(ctx, insertDelivery, s.ID, due, db.Micros(now), ev.ID, subject, db.Micros(ev.At))
 }
 
 // addControl asks for a call that no event asks for, and gives its id.
 func (st *store) addControl(ctx context.Context, subscription, control, webhookID string, due, now time.Time) (id int64, err error) {
-	err = st.db.Row(ctx, insertDelivery, subscription, db.Micros(due), db.Micros(now), nil, control, "", db.Micros(now), webhookID).Scan(&id)
+	err = st.db.Row(ctx, insertControl, subscription, db.Micros(due), db.Micros(now), control, db.Micros(now), webhookID).Scan(&id)
 	return id, err
 }
 
@@ -132,27 +139,49 @@ func (st *store) load(ctx context.Context, leases []work.Lease) ([]call, error) 
 	for rows.Next() {
 		var id int64
 		var c call
+		var message int64
 		var body string
-		if err := rows.Scan(&id, &c.control, &c.subject, &c.id, &c.kind, &body); err != nil {
+		if err := rows.Scan(&id, &c.control, &c.subject, &c.id, &message, &c.kind, &body); err != nil {
 			return nil, err
 		}
+		c.id = webhookID(c.id, message)
 		c.Lease, c.body = byID[id], []byte(body)
 		calls = append(calls, c)
 	}
 	return calls, rows.Err()
 }
 
+// webhookID is what a call is known by to its receiver, over all tries.
+func webhookID(stored string, message int64) string {
+	if message == 0 {
+		return stored
+	}
+	return "msg_" + strconv.FormatInt(message, 10)
+}
+
 // sweep deletes deliveries that ended before a time, with what belongs to them.
+// It reads pages from the oldest on, and ends at the first that holds nothing
+// old.
 func (st *store) sweep(ctx context.Context, before time.Time) (n int64, err error) {
-	for _, s := range []*db.Statement{sweepDeliveries, sweepAttempts, sweepMessages} {
-		for {
-			gone, err := st.db.Exec(ctx, s, db.Micros(before))
-			n += gone
-			if err != nil {
+	limit := db.Micros(before)
+	for after := int64(0); ; {
+		var last, oldest int64
+		if err := st.db.Row(ctx, pageOfDeliveries, after).Scan(&last, &oldest); err != nil {
+			return n, err
+		}
+		if last == 0 || oldest >= limit {
+			break
+		}
+		gone, err := st.db.Exec(ctx, sweepDeliveries, after, last, limit)
+		if n += gone; err != nil {
+			return n, err
+		}
+		after = last
+	}
+	for _, s := range []*db.Statement{sweepAttempts, sweepMessages} {
+		for gone := int64(1); gone > 0; n += gone {
+			if gone, err = st.db.Exec(ctx, s, limit); err != nil {
 				return n, err
-			}
-			if gone == 0 {
-				break
 			}
 		}
 	}

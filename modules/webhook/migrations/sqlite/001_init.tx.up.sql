@@ -55,7 +55,7 @@ CREATE TABLE webhook_delivery (
   control    TEXT    NOT NULL DEFAULT '',
   subject    TEXT    NOT NULL DEFAULT '',
   at         BIGINT  NOT NULL,
-  webhook_id TEXT    NOT NULL
+  webhook_id TEXT    NOT NULL -- of a control; that of an event has its id
 );
 --bun:split
 CREATE INDEX webhook_delivery_due ON webhook_delivery (queue, due_at, id) WHERE buried_at IS NULL;
@@ -65,8 +65,6 @@ CREATE UNIQUE INDEX webhook_delivery_once ON webhook_delivery (message_id, queue
 CREATE INDEX webhook_delivery_list ON webhook_delivery (queue, id);
 --bun:split
 CREATE INDEX webhook_delivery_order ON webhook_delivery (queue, subject, id) WHERE subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL;
---bun:split
-CREATE INDEX webhook_delivery_created ON webhook_delivery (created_at);
 --bun:split
 CREATE TABLE webhook_attempt (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
