@@ -2,6 +2,10 @@ package searchtest
 
 // topHitsCases are bodyCases of top_hits.
 var topHitsCases = []bodyCase{
+	{`{"size":0,"query":{"match":{"title":"fox"}},"aggs":{"f":{"filter":{"ids":{"values":["d"]}},"aggs":{"h":{"top_hits":{"_source":false,"sort":["_id"],"highlight":{"fields":{"tit*":{"pre_tags":["<b>"],"post_tags":["</b>"]}}}}}}}}}`, "aggregations.f.h.hits.hits",
+		`[{"_index":"one","_id":"d","_score":null,"_source":{"_contenttype":"note"},"highlight":{"title":["<b>fox</b> <b>fox</b> <b>fox</b>"]},"sort":["d"]}]`},
+	{`{"size":0,"aggs":{"n":{"nested":{"path":"parts"},"aggs":{"f":{"filter":{"term":{"parts.name":"y"}},"aggs":{"h":{"top_hits":{"_source":{"excludes":["parts.name"]},"sort":[{"parts.weight":{"order":"asc","missing":0}}]}}}}}}}}`, "aggregations.n.f.h.hits.hits",
+		`[{"_index":"one","_id":"a","_nested":{"field":"parts","offset":1},"_score":null,"_source":{"weight":4},"sort":[4]}]`},
 	{`{"size":0,"aggs":{"f":{"filter":{"ids":{"values":["c"]}},"aggs":{"t":{"top_hits":{"_source":["n"]}}}}}}`, "aggregations.f",
 		`{"doc_count":1,"t":{"hits":{"total":{"relation":"eq","value":1},"max_score":1,"hits":[{"_id":"c","_index":"one","_score":1,"_source":{"_contenttype":"page","n":5}}]}}}`},
 	{`{"size":0,"aggs":{"t":{"top_hits":{"size":1,"from":1,"sort":[{"n":{"order":"desc"}}],"_source":{"includes":["n"]}}}}}`, "aggregations",
