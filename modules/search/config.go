@@ -11,7 +11,7 @@ import (
 
 // Config is the section `search` of the configuration.
 type Config struct {
-	Engine         string        `yaml:"engine" enum:"embedded,typesense" doc:"Which engine answers searches. embedded keeps its index in the memory of one process. typesense is a server or cluster of its own, and any number of processes may share it."`
+	Engine         string        `yaml:"engine" enum:"embedded,typesense" doc:"Which engine answers searches. embedded keeps its index in the data folder of one process. typesense is a server or cluster of its own, and any number of processes may share it."`
 	URL            string        `yaml:"url" doc:"With typesense: where the server is, such as http://search:8108. The nodes of a cluster are separated by commas."`
 	Key            conf.Secret   `yaml:"key" doc:"With typesense: its API key, which must be allowed to create, fill, search and drop collections."`
 	Prefix         string        `yaml:"prefix" doc:"With typesense: what the names of all collections begin with. Installations that share a server must differ in it."`
