@@ -6,6 +6,7 @@ import (
 	"github.com/quoin-cms/quoin/modules/content"
 	"github.com/quoin-cms/quoin/modules/file"
 	"github.com/quoin-cms/quoin/modules/form"
+	"github.com/quoin-cms/quoin/modules/job"
 	"github.com/quoin-cms/quoin/modules/search"
 	"github.com/quoin-cms/quoin/modules/user"
 	"github.com/quoin-cms/quoin/modules/webhook"
@@ -20,5 +21,6 @@ func All() []module.Spec {
 		file.Spec(),
 		form.Spec(),
 		webhook.Spec(),
+		job.Spec(),
 	}
 }

@@ -30,10 +30,12 @@ type App struct {
 	Welcome *module.Welcome
 	Modules []module.Spec
 
+	commands *module.Commands
 	services []module.Service
 	started  []module.Service
 	release  func() // the lock of embedded mode
 	options  fx.Option
+	stopping chan struct{} // closed when the server begins to stop
 }
 
 // Options are what main hands over besides the configuration.
@@ -58,7 +60,8 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, release: func() {}}
+	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, release: func() {},
+		commands: module.NewCommands(specs), stopping: make(chan struct{})}
 	a.Bus = event.New(d, event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention})
 	a.options = a.wiring(o)
 	return a, a.Checks.Add(telemetry.Check{Name: "database", Run: d.Ping})

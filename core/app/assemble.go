@@ -24,6 +24,7 @@ func (a *App) wiring(o Options) fx.Option {
 		fx.Provide(a.Config.openBlobs),
 		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
+		fx.Supply(a.commands, module.Stopping(a.stopping)),
 		fx.Supply(module.Data{Folder: a.Config.Server.Data}),
 	}
 	for _, s := range a.Modules {
@@ -67,7 +68,7 @@ func (quiet) LogEvent(fxevent.Event) {}
 // Assemble constructs every module and the router. Nothing runs yet.
 func (a *App) Assemble(version string) error {
 	var c module.Contributions
-	graph := fx.New(a.options, fx.Invoke(func(in module.Contributions) { c = in }))
+	graph := fx.New(a.options, a.commands.Wiring(), fx.Invoke(func(in module.Contributions) { c = in }))
 	if err := graph.Err(); err != nil {
 		return rootFirst(err)
 	}

@@ -71,6 +71,7 @@ func (a *App) run(ctx context.Context, version string) error {
 func (a *App) shutdown(ctx context.Context, server *http.Server) error {
 	begin := time.Now()
 	a.Checks.SetState(telemetry.Draining)
+	close(a.stopping)
 	if a.Config.Server.DrainDelay > 0 {
 		<-time.After(a.Config.Server.DrainDelay)
 	}

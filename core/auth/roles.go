@@ -26,6 +26,7 @@ const (
 	RoleAllowAlign     = "ROLE_ALLOW_ALIGN"
 	RoleDefaultSearch  = "ROLE_DEFAULT_SEARCH"
 	RoleSuper          = "ROLE_SUPER"
+	RoleJobWorker      = "ROLE_JOB_WORKER"
 )
 
 // Role is a role with what it is for and what it implies directly.
@@ -58,6 +59,7 @@ func Roles() []Role {
 		{RoleAllowAlign, nil, "aligns environments"},
 		{RoleDefaultSearch, nil, "manages default searches"},
 		{RoleSuper, nil, "uses experimental features"},
+		{RoleJobWorker, nil, "takes jobs with a tag and reports on them, creates such jobs; needs ROLE_API as well, but no ROLE_ADMIN"},
 	}
 }
 

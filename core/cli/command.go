@@ -40,9 +40,17 @@ func (e *env) mount(root *cobra.Command, c module.Command) {
 	parent.AddCommand(cmd)
 }
 
-// spell replaces the alias of a command in a command line by its path.
+// spell replaces the alias of a command, which is the first word of a command
+// line that is no option, by its path.
 func (e *env) spell(args []string, enabled func(module string) bool) []string {
-	for i, word := range args {
+	for i := 0; i < len(args); i++ {
+		word := args[i]
+		if strings.HasPrefix(word, "-") {
+			if slices.Contains([]string{"--config", "--set", "--data"}, word) {
+				i++ // its value
+			}
+			continue
+		}
 		for _, m := range e.Modules {
 			for _, c := range m.Commands {
 				if enabled(m.Name) && slices.Contains(c.Aliases, word) {
@@ -50,6 +58,7 @@ func (e *env) spell(args []string, enabled func(module string) bool) []string {
 				}
 			}
 		}
+		break
 	}
 	return args
 }

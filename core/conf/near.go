@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// Nearest gives the candidate that looks most like the name, or "" when none
+// is close enough to be a slip of the finger.
+func Nearest(name string, candidates []string) string { return nearest(name, candidates) }
+
 // nearest gives the candidate that looks most like the name, or "" when none
 // is close enough to be a slip of the finger.
 func nearest(name string, candidates []string) string {

@@ -24,9 +24,18 @@ type Command struct {
 	// Args is the least and the largest number of arguments; a negative
 	// largest means any.
 	Args [2]int
+	// Roles are all needed to run it as a job; nil means ROLE_ADMIN.
+	Roles []string
+	// Local commands cannot be run as jobs: they read or write files of this
+	// machine or standard input, print secrets, or manage jobs themselves.
+	Local bool
 
-	invoke func(ctx context.Context, c *Call, result *error) fx.Option
+	bind  func(run *Run) fx.Option
+	plain Run
 }
+
+// Run runs a command that has found the value it works with.
+type Run func(ctx context.Context, call *Call) error
 
 // Path is the words that call the command, without its arguments.
 func (c Command) Path() []string {
@@ -80,8 +89,20 @@ func (c *Call) Strings(name string) []string { s, _ := c.Flags(name).([]string);
 // Cmd makes a command that runs with a value of the module's wiring, such as
 // its service.
 func Cmd[S any](c Command, run func(ctx context.Context, s S, call *Call) error) Command {
-	c.invoke = func(ctx context.Context, call *Call, result *error) fx.Option {
-		return fx.Invoke(func(s S) { *result = run(ctx, s, call) })
+	c.bind = func(to *Run) fx.Option {
+		return fx.Invoke(func(s S) {
+			*to = func(ctx context.Context, call *Call) error { return run(ctx, s, call) }
+		})
+	}
+	return c
+}
+
+// Plain makes a command that needs nothing of the wiring.
+func Plain(c Command, run Run) Command {
+	c.plain = run
+	c.bind = func(to *Run) fx.Option {
+		*to = run
+		return fx.Options()
 	}
 	return c
 }
@@ -89,5 +110,6 @@ func Cmd[S any](c Command, run func(ctx context.Context, s S, call *Call) error)
 // Invoke gives the wiring that runs the command once and leaves its error in
 // result.
 func (c Command) Invoke(ctx context.Context, call *Call, result *error) fx.Option {
-	return c.invoke(ctx, call, result)
+	var run Run
+	return fx.Options(c.bind(&run), fx.Invoke(func() { *result = run(ctx, call) }))
 }

@@ -30,6 +30,10 @@ type Limits struct {
 	MaxBody int64 // bytes of one document or JSON body
 }
 
+// Stopping is closed when the server begins to stop: what waits on behalf of a
+// client, such as a long poll, should answer now.
+type Stopping <-chan struct{}
+
 // Welcome collects what a person should read when a server starts for the
 // first time. It is safe for concurrent use.
 type Welcome struct {

@@ -30,8 +30,10 @@ const (
 type Service struct {
 	Name  string
 	Phase Phase
-	Start func(ctx context.Context) error
-	Stop  func(ctx context.Context) error
+	// Worker services run in processes that only work (quoin worker), too.
+	Worker bool
+	Start  func(ctx context.Context) error
+	Stop   func(ctx context.Context) error
 }
 
 // Offer provides a value under an interface of core/port to every module.

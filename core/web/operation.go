@@ -41,6 +41,8 @@ type Operation struct {
 	// MaxBody is the largest body in bytes; 0 takes the configured default,
 	// below 0 means no limit (the handler streams).
 	MaxBody int64
+	// EmptyBody lets a request without a body reach a handler with RawBody.
+	EmptyBody bool
 	// Errors are the statuses the operation answers besides those of every
 	// operation, for the API document.
 	Errors []int
@@ -61,6 +63,10 @@ func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Op
 	_, o.raw = reflect.TypeFor[I]().FieldByName("RawBody")
 	o.register = func(api huma.API, h huma.Operation) {
 		h.SkipValidateBody = raw // the handler takes bytes, huma would want a string
+		if raw && o.EmptyBody {  // huma requires every raw body, and looks at each request whether it does
+			h.RequestBody = &huma.RequestBody{}
+			defer func() { h.RequestBody.Required = false }()
+		}
 		huma.Register(api, h, func(ctx context.Context, in *I) (*O, error) {
 			out, err := handler(ctx, in)
 			if err != nil {

@@ -74,6 +74,26 @@ func (c *Claimer) Claim(ctx context.Context, queue, owner string, limit int, lea
 	return claimed, nil
 }
 
+// ClaimOne takes the row with the number, which must be one of the queue and
+// due; nil when it is not. The owner is as for Claim.
+func (c *Claimer) ClaimOne(ctx context.Context, queue, owner string, id int64, lease time.Duration) (*Lease, error) {
+	now := c.now()
+	l := &Lease{Queue: queue, Owner: owner, Until: now.Add(lease)}
+	err := c.db.InTx(ctx, func(ctx context.Context) error {
+		var created int64
+		err := c.db.Row(ctx, c.claimOne, db.Micros(l.Until), owner, id, queue, db.Micros(now)).Scan(&l.ID, &l.Attempt, &created)
+		l.Created = db.Time(created)
+		return err
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim row %d of %s: %w", id, queue, err)
+	}
+	return l, nil
+}
+
 // Extend makes the leases end that long after now.
 func (c *Claimer) Extend(ctx context.Context, lease time.Duration, leases ...Lease) error {
 	return c.fenced(ctx, c.extend, leases, db.Micros(c.now().Add(lease)))

@@ -41,8 +41,8 @@ type Claimer struct {
 	db  *db.DB
 	now func() time.Time
 
-	claim, extend, done, retry, bury, release, again *db.Statement
-	revive, reviveAll, discard, stats, buried        *db.Statement
+	claim, claimOne, extend, done, retry, bury, release, again *db.Statement
+	revive, reviveAll, discard, stats, buried                  *db.Statement
 }
 
 // New makes a claimer. It touches nothing; the error is a name that cannot be
@@ -59,6 +59,8 @@ func New(d *db.DB, t Table) (*Claimer, error) {
 	c.claim = db.Dual(
 		strings.ReplaceAll(claimSQLite, "{table}", t.Name),
 		strings.ReplaceAll(claimPostgres, "{table}", t.Name))
+	c.claimOne = sql(`UPDATE {table} SET due_at = ?, owner = ?, attempt = attempt + 1
+		WHERE id = ? AND queue = ? AND due_at <= ? AND buried_at IS NULL RETURNING id, attempt, created_at`)
 	c.extend = sql(`UPDATE {table} SET due_at = ?` + fence)
 	c.done = sql(`DELETE FROM {table}` + fence)
 	if t.Keep {

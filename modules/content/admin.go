@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -20,19 +21,33 @@ type Admin struct {
 	names    []string
 }
 
+// newAdmin collects the entities. What this module only keeps gives way to a
+// module that works with it.
 func newAdmin(s *Service, entities []port.Entity) (*Admin, error) {
 	a := &Admin{service: s, entities: map[string]port.Entity{}}
+	entities = slices.Clone(entities)
+	slices.SortStableFunc(entities, func(x, y port.Entity) int { return cmp.Compare(rank(x), rank(y)) })
 	for _, e := range entities {
-		a.names = append(a.names, e.Names()[0])
 		for _, name := range e.Names() {
-			if a.entities[name] != nil {
+			if old := a.entities[name]; old != nil && rank(old) == rank(e) {
 				return nil, problem.New(problem.Internal, "two modules serve /api/admin/%s", name)
 			}
 			a.entities[name] = e
 		}
+		if name := e.Names()[0]; !slices.Contains(a.names, name) {
+			a.names = append(a.names, name)
+		}
 	}
 	slices.Sort(a.names)
 	return a, nil
+}
+
+// rank is 0 for what is only kept.
+func rank(e port.Entity) int {
+	if own, ok := e.(configEntity); ok && own.plain {
+		return 0
+	}
+	return 1
 }
 
 func (a *Admin) entity(name string) (port.Entity, error) {
