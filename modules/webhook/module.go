@@ -36,7 +36,8 @@ func Spec() module.Spec {
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newService, newSender, fx.Private),
+		fx.Provide(newService), // commands run with it
+		fx.Provide(newSender, fx.Private),
 		module.Operations(operations),
 		module.Subscribe(subscription),
 		module.Services(services),
