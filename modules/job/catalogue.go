@@ -9,22 +9,22 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 )
 
-// commandViews are the commands that somebody may run.
-func (s *Service) commandViews(who *auth.Identity) []commandView {
-	views := []commandView{}
+// commandList are the commands that somebody may run.
+func (s *Service) commandList(who *auth.Identity) []jobCommand {
+	views := []jobCommand{}
 	for _, c := range s.commands.For(who) {
 		views = append(views, viewOf(c))
 	}
 	return views
 }
 
-func viewOf(c module.Command) commandView {
-	v := commandView{
+func viewOf(c module.Command) jobCommand {
+	v := jobCommand{
 		Name: strings.Join(c.Path(), " "), Usage: c.Use, Aliases: append([]string{}, c.Aliases...), Short: c.Short, Long: c.Long,
-		Roles: c.NeededRoles(), Options: []flagView{},
+		Roles: c.NeededRoles(), Options: []jobOption{},
 	}
 	for _, f := range c.Flags {
-		v.Options = append(v.Options, flagView{f.Name, typeOf(f.Default), defaultOf(f.Default), f.Doc})
+		v.Options = append(v.Options, jobOption{f.Name, typeOf(f.Default), defaultOf(f.Default), f.Doc})
 	}
 	return v
 }

@@ -77,8 +77,8 @@ type Job struct {
 	failures int64
 }
 
-// view is a job as clients see it (spec.md 2.2).
-type view struct {
+// jobView is a job as clients see it (spec.md 2.2).
+type jobView struct {
 	ID       string  `json:"id"`
 	Created  string  `json:"created"`
 	Modified string  `json:"modified"`
@@ -95,8 +95,8 @@ type view struct {
 	Size     int64   `json:"output_size" doc:"bytes"`
 }
 
-func (j *Job) view(output *string) view {
-	return view{
+func (j *Job) view(output *string) jobView {
+	return jobView{
 		ID: strconv.FormatInt(j.ID, 10), Created: atom(j.Created), Modified: atom(j.Modified), Command: j.Command, Tag: j.Tag, User: j.User,
 		Done: j.State.Over(), Output: output, Started: !j.Started.IsZero() && j.State != Waiting, Status: j.Status, State: j.State,
 		Attempt: j.Attempt, ExitCode: j.ExitCode, Size: j.Size,

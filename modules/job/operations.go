@@ -11,8 +11,8 @@ import (
 	"github.com/quoin-cms/quoin/core/web"
 )
 
-// done is the answer of what has nothing else to say.
-type done struct {
+// jobDone is the answer of what has nothing else to say.
+type jobDone struct {
 	Success      bool `json:"success"`
 	Acknowledged bool `json:"acknowledged"`
 }
@@ -43,10 +43,10 @@ const aboutCommands = "A command without a tag is one of this server's own (GET 
 func operations(s *Service) []web.Operation {
 	create := func(path string) func(context.Context, *struct {
 		RawBody []byte `contentType:"application/json"`
-	}) (*web.Reply[created], error) {
+	}) (*web.Reply[jobCreated], error) {
 		return func(ctx context.Context, in *struct {
 			RawBody []byte `contentType:"application/json"`
-		}) (*web.Reply[created], error) {
+		}) (*web.Reply[jobCreated], error) {
 			return s.opCreate(ctx, in.RawBody, path)
 		}
 	}
@@ -89,19 +89,19 @@ func reply[T any](v T, err error) (*web.Reply[T], error) {
 	return web.Answer(v)
 }
 
-type created struct {
+type jobCreated struct {
 	ID    string `json:"id"`
 	JobID string `json:"jobId" doc:"the same"`
-	done
+	jobDone
 }
 
-func (s *Service) opCreate(ctx context.Context, raw []byte, path string) (*web.Reply[created], error) {
+func (s *Service) opCreate(ctx context.Context, raw []byte, path string) (*web.Reply[jobCreated], error) {
 	j, err := s.createFrom(ctx, raw, path)
 	if err != nil {
 		return nil, err
 	}
 	id := strconv.FormatInt(j.ID, 10)
-	return web.Answer(created{id, id, done{true, true}})
+	return web.Answer(jobCreated{id, id, jobDone{true, true}})
 }
 
 // createFrom creates a job from a body; path is where in it the order is.
@@ -122,15 +122,15 @@ func (s *Service) createFrom(ctx context.Context, raw []byte, path string) (*Job
 	return s.Create(ctx, o)
 }
 
-func (s *Service) opDelete(ctx context.Context, in *JobPath) (*web.Reply[created], error) {
+func (s *Service) opDelete(ctx context.Context, in *JobPath) (*web.Reply[jobCreated], error) {
 	id, err := parseID(in.Job)
 	if err == nil {
 		err = s.Delete(ctx, id)
 	}
-	return reply(created{in.Job, in.Job, done{true, true}}, err)
+	return reply(jobCreated{in.Job, in.Job, jobDone{true, true}}, err)
 }
 
-func (s *Service) opStatus(ctx context.Context, in *JobPath) (*web.Reply[view], error) {
+func (s *Service) opStatus(ctx context.Context, in *JobPath) (*web.Reply[jobView], error) {
 	id, err := parseID(in.Job)
 	if err != nil {
 		return nil, err
@@ -153,11 +153,11 @@ func (s *Service) look(ctx context.Context, id int64) (*Job, *string, error) {
 	return j, &output, err
 }
 
-// begun is the answer of start-job.
-type begun struct {
+// jobBegun is the answer of start-job.
+type jobBegun struct {
 	Message string `json:"message"`
 	JobID   int64  `json:"job_id"`
-	done
+	jobDone
 	Notice []string `json:"notice,omitempty"`
 	Error  []string `json:"error,omitempty" doc:"when the command has failed"`
 }
@@ -167,7 +167,7 @@ type startIn struct {
 	RawBody []byte `contentType:"application/json"` // see nextIn
 }
 
-func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[begun], error) {
+func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[jobBegun], error) {
 	id, err := parseID(in.Job)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[begun], 
 	if err != nil {
 		return nil, err
 	}
-	b := begun{Message: "job is scheduled", JobID: id, done: done{true, true}}
+	b := jobBegun{Message: "job is scheduled", JobID: id, jobDone: jobDone{true, true}}
 	switch {
 	case already:
 		b.Message = "job already done"
@@ -192,22 +192,22 @@ func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[begun], 
 	return web.Answer(b)
 }
 
-// changed is the answer of cancel and retry.
-type changed struct {
+// jobChanged is the answer of cancel and retry.
+type jobChanged struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
-	done
+	jobDone
 }
 
-func (s *Service) opCancel(ctx context.Context, in *JobPath) (*web.Reply[changed], error) {
+func (s *Service) opCancel(ctx context.Context, in *JobPath) (*web.Reply[jobChanged], error) {
 	return s.managed(ctx, in, s.Cancel)
 }
 
-func (s *Service) opRetry(ctx context.Context, in *JobPath) (*web.Reply[changed], error) {
+func (s *Service) opRetry(ctx context.Context, in *JobPath) (*web.Reply[jobChanged], error) {
 	return s.managed(ctx, in, s.Retry)
 }
 
-func (s *Service) managed(ctx context.Context, in *JobPath, fn func(context.Context, int64) (*Job, error)) (*web.Reply[changed], error) {
+func (s *Service) managed(ctx context.Context, in *JobPath, fn func(context.Context, int64) (*Job, error)) (*web.Reply[jobChanged], error) {
 	id, err := parseID(in.Job)
 	if err != nil {
 		return nil, err
@@ -216,27 +216,27 @@ func (s *Service) managed(ctx context.Context, in *JobPath, fn func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	return web.Answer(changed{in.Job, j.State, done{true, true}})
+	return web.Answer(jobChanged{in.Job, j.State, jobDone{true, true}})
 }
 
-// commandView is a command as clients see it.
-type commandView struct {
-	Name    string     `json:"name"`
-	Usage   string     `json:"usage"`
-	Aliases []string   `json:"aliases" doc:"its names in elasticms"`
-	Short   string     `json:"short"`
-	Long    string     `json:"long"`
-	Roles   []string   `json:"roles" doc:"all needed"`
-	Options []flagView `json:"options"`
+// jobCommand is a command as clients see it.
+type jobCommand struct {
+	Name    string      `json:"name"`
+	Usage   string      `json:"usage"`
+	Aliases []string    `json:"aliases" doc:"its names in elasticms"`
+	Short   string      `json:"short"`
+	Long    string      `json:"long"`
+	Roles   []string    `json:"roles" doc:"all needed"`
+	Options []jobOption `json:"options"`
 }
 
-type flagView struct {
+type jobOption struct {
 	Name    string `json:"name"`
 	Type    string `json:"type" enum:"string,bool,int,duration,list"`
 	Default string `json:"default"`
 	Doc     string `json:"doc"`
 }
 
-func (s *Service) opCommands(ctx context.Context, _ *web.None) (*web.Reply[[]commandView], error) {
-	return web.Answer(s.commandViews(auth.From(ctx)))
+func (s *Service) opCommands(ctx context.Context, _ *web.None) (*web.Reply[[]jobCommand], error) {
+	return web.Answer(s.commandList(auth.From(ctx)))
 }

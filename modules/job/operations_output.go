@@ -34,7 +34,7 @@ func outputOperation(s *Service) web.Operation {
 
 // piece is some of the output.
 type piece struct {
-	done
+	jobDone
 	JobID  string `json:"job_id"`
 	From   int64  `json:"from"`
 	Next   int64  `json:"next"`
@@ -95,7 +95,7 @@ func (s *Service) piece(ctx context.Context, id, from int64) (*piece, error) {
 	}
 	to := from + int64(len(text))
 	return &piece{
-		done: done{true, true}, JobID: strconv.FormatInt(id, 10), From: from, Next: to, Output: string(text),
+		jobDone: jobDone{true, true}, JobID: strconv.FormatInt(id, 10), From: from, Next: to, Output: string(text),
 		Over: j.State.Over() && to >= j.Size, State: j.State,
 	}, nil
 }

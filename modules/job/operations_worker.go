@@ -74,17 +74,17 @@ type nextIn struct {
 	RawBody []byte `contentType:"application/json"`
 }
 
-// next is the answer of next-job. Old clients refuse any further key.
-type next struct {
+// nextJob is the answer of next-job. Old clients refuse any further key.
+type nextJob struct {
 	Message string  `json:"message"`
 	JobID   string  `json:"job_id"`
 	Command string  `json:"command"`
 	Output  *string `json:"output"`
-	done
+	jobDone
 }
 
-// none is the answer when there is no job.
-type none struct {
+// noJob is the answer when there is no job.
+type noJob struct {
 	Success      bool   `json:"success"`
 	Message      string `json:"message"`
 	Acknowledged bool   `json:"acknowledged"`
@@ -113,7 +113,7 @@ func (s *Service) opNext(ctx context.Context, in *nextIn) (*nextOut, error) {
 		return nil, err
 	}
 	if c == nil {
-		return &nextOut{Body: none{true, "no job is waiting with the tag " + in.Tag, true}}, nil
+		return &nextOut{Body: noJob{true, "no job is waiting with the tag " + in.Tag, true}}, nil
 	}
 	var output *string
 	if c.Size > 0 {
@@ -127,19 +127,19 @@ func (s *Service) opNext(ctx context.Context, in *nextIn) (*nextOut, error) {
 	number := strconv.FormatInt(c.ID, 10)
 	return &nextOut{
 		Claim: c.Token, Lease: strconv.Itoa(int(c.Lease.Seconds())), Offset: strconv.FormatInt(c.Size, 10),
-		Body: next{fmt.Sprintf("the job %s is yours", number), number, c.Command, output, done{true, true}},
+		Body: nextJob{fmt.Sprintf("the job %s is yours", number), number, c.Command, output, jobDone{true, true}},
 	}, nil
 }
 
-// written is the answer of job-write.
-type written struct {
-	done
+// jobWritten is the answer of job-write.
+type jobWritten struct {
+	jobDone
 	Cancel bool `json:"cancel,omitempty" doc:"the job should end"`
 }
 
 type writeOut struct {
 	Offset string `header:"X-Job-Offset"`
-	Body   written
+	Body   jobWritten
 }
 
 func (s *Service) opWrite(ctx context.Context, in *fromWorker) (*writeOut, error) {
@@ -155,35 +155,35 @@ func (s *Service) opWrite(ctx context.Context, in *fromWorker) (*writeOut, error
 	if err != nil {
 		return nil, err
 	}
-	return &writeOut{strconv.FormatInt(n.Size, 10), written{done{true, true}, n.Cancel}}, nil
+	return &writeOut{strconv.FormatInt(n.Size, 10), jobWritten{jobDone{true, true}, n.Cancel}}, nil
 }
 
-// alive is the answer of job-heartbeat.
-type alive struct {
-	done
+// jobAlive is the answer of job-heartbeat.
+type jobAlive struct {
+	jobDone
 	Cancel bool  `json:"cancel" doc:"the job should end"`
 	Lease  int   `json:"lease_seconds"`
 	Offset int64 `json:"offset" doc:"bytes of output"`
 }
 
-func (s *Service) opHeartbeat(ctx context.Context, in *fromWorker) (*web.Reply[alive], error) {
+func (s *Service) opHeartbeat(ctx context.Context, in *fromWorker) (*web.Reply[jobAlive], error) {
 	r, _, err := in.read()
 	if err != nil {
 		return nil, err
 	}
 	n, err := s.Heartbeat(ctx, r)
-	return reply(alive{done{true, true}, n.Cancel, int(n.Lease.Seconds()), n.Size}, err)
+	return reply(jobAlive{jobDone{true, true}, n.Cancel, int(n.Lease.Seconds()), n.Size}, err)
 }
 
-func (s *Service) opCompleted(ctx context.Context, in *fromWorker) (*web.Reply[done], error) {
+func (s *Service) opCompleted(ctx context.Context, in *fromWorker) (*web.Reply[jobDone], error) {
 	r, m, err := in.read()
 	if err == nil {
 		err = s.Complete(ctx, r, m.Exit)
 	}
-	return reply(done{true, true}, err)
+	return reply(jobDone{true, true}, err)
 }
 
-func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[done], error) {
+func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[jobDone], error) {
 	r, m, err := in.read()
 	if err == nil {
 		reason := "job failed"
@@ -192,5 +192,5 @@ func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[done
 		}
 		err = s.Fail(ctx, r, reason, m.Exit)
 	}
-	return reply(done{true, true}, err)
+	return reply(jobDone{true, true}, err)
 }
