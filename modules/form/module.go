@@ -40,7 +40,7 @@ func eventTypes() []event.Type {
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(newService, fx.Private),
+		fx.Provide(newService),
 		module.Operations(operations),
 		module.Services(services),
 	)
