@@ -2,6 +2,8 @@ package typesense
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -140,7 +142,7 @@ func (b *batch) each(n int, f func(i int) error) error {
 	b.mu.Unlock()
 	for i := range n {
 		go func() {
-			errs[i] = f(i)
+			errs[i] = guarded(f, i)
 			b.mu.Lock()
 			left--
 			if left == 0 { // its turn becomes that of the caller
@@ -158,4 +160,15 @@ func (b *batch) each(n int, f func(i int) error) error {
 		}
 	}
 	return nil
+}
+
+// guarded makes an error of a panic, which in a goroutine would end the process
+// instead of the request.
+func guarded(f func(i int) error, i int) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = problem.Wrap(fmt.Errorf("panic: %v\n%s", v, debug.Stack()), problem.Internal, "the search failed")
+		}
+	}()
+	return f(i)
 }
