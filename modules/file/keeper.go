@@ -72,6 +72,9 @@ func (s *Service) Sweep(ctx context.Context) error {
 		return err
 	}
 	for _, u := range idle {
+		if s.store.claims.held(u.ID, now) {
+			continue
+		}
 		if err := s.discard(ctx, u); err != nil {
 			return err
 		}

@@ -48,10 +48,5 @@ func (k *keeper) start(ctx context.Context) error {
 	if err := s.blobs.Check(ctx); err != nil {
 		s.log.WarnContext(ctx, "the storage of files cannot be used now", "storage", s.blobs.String(), "error", err)
 	}
-	if s.store.db.Dialect() == db.SQLite { // nobody else can have a claim
-		if err := s.store.free(ctx); err != nil {
-			return err
-		}
-	}
 	return k.run(ctx)
 }

@@ -64,7 +64,7 @@ func New(o Options) (*Service, error) {
 	if !ok {
 		return nil, errors.New("file.hash: there is no algorithm " + o.Config.Hash)
 	}
-	s := &Service{cfg: o.Config, algo: algo, store: store{o.DB}, blobs: blobs, holders: o.Holders, log: o.Log, now: o.Now, lease: o.Lease}
+	s := &Service{cfg: o.Config, algo: algo, store: newStore(o.DB), blobs: blobs, holders: o.Holders, log: o.Log, now: o.Now, lease: o.Lease}
 	if s.now == nil {
 		s.now = time.Now
 	}

@@ -52,8 +52,19 @@ var (
 	countObject = db.SQL(`SELECT count(*), COALESCE(sum(size), 0) FROM file_object`)
 )
 
-// store reads and writes rows. It decides nothing.
-type store struct{ db *db.DB }
+// store reads and writes rows. It decides nothing. claims is nil where they
+// are rows too.
+type store struct {
+	db     *db.DB
+	claims *claims
+}
+
+func newStore(d *db.DB) store {
+	if d.Dialect() == db.SQLite {
+		return store{d, &claims{by: map[string]lease{}}}
+	}
+	return store{db: d}
+}
 
 // object gives a file; nil when there is none.
 func (s store) object(ctx context.Context, hash string) (*object, error) {

@@ -50,7 +50,6 @@ var (
 	dropClients = db.SQL(`DELETE FROM file_client WHERE hash = ? AND username = ? AND id <= (SELECT id FROM file_client WHERE hash = ? AND username = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`)
 	// deleteClients forgets the clients of uploads that are no more.
 	deleteClients = db.SQL(`DELETE FROM file_client WHERE NOT EXISTS (SELECT 1 FROM file_upload u WHERE u.hash = file_client.hash AND u.username = file_client.username) AND hash = ?`)
-	freeUploads   = db.SQL(`UPDATE file_upload SET owner = '', lease_until = 0 WHERE lease_until > 0`)
 )
 
 // uploads gives a user's uploads of a hash, the furthest first.
@@ -93,6 +92,10 @@ func (s store) upload(ctx context.Context, id string) (*upload, error) {
 // begin stores an upload, unless its file is there by now; with an owner it is
 // claimed at once.
 func (s store) begin(ctx context.Context, u *upload, owner string, until, now time.Time) (bool, error) {
+	if s.claims != nil && owner != "" {
+		s.claims.take(u.ID, owner, until, now) // nobody knows of it yet
+		owner, until = "", time.Time{}
+	}
 	n, err := s.db.Exec(ctx, insertUpload, u.ID, u.Hash, u.User, u.Size, u.Name, u.Type, u.Uploaded, u.State, owner, db.Micros(until), db.Micros(now), u.Hash)
 	return n > 0, err
 }
@@ -100,12 +103,26 @@ func (s store) begin(ctx context.Context, u *upload, owner string, until, now ti
 // claim makes owner the only one who writes to the upload, if it still is
 // where it was and nobody else has it.
 func (s store) claim(ctx context.Context, u *upload, owner string, until, now time.Time) (bool, error) {
-	n, err := s.db.Exec(ctx, claimUpload, owner, db.Micros(until), u.ID, u.Uploaded, db.Micros(now))
-	return n > 0, err
+	if s.claims == nil {
+		n, err := s.db.Exec(ctx, claimUpload, owner, db.Micros(until), u.ID, u.Uploaded, db.Micros(now))
+		return n > 0, err
+	}
+	if !s.claims.take(u.ID, owner, until, now) {
+		return false, nil
+	}
+	is, err := s.upload(ctx, u.ID)
+	if err != nil || is == nil || is.Uploaded != u.Uploaded {
+		s.claims.drop(u.ID, owner)
+		return false, err
+	}
+	return true, nil
 }
 
 // renew keeps a claim; false when it was lost.
 func (s store) renew(ctx context.Context, id, owner string, until time.Time) (bool, error) {
+	if s.claims != nil {
+		return s.claims.renew(id, owner, until), nil
+	}
 	n, err := s.db.Exec(ctx, renewUpload, db.Micros(until), id, owner)
 	return n > 0, err
 }
@@ -113,8 +130,16 @@ func (s store) renew(ctx context.Context, id, owner string, until time.Time) (bo
 // commit stores how far the upload is, and moves its client there from an
 // offset. until is zero to give the claim up.
 func (s store) commit(ctx context.Context, u *upload, from int64, owner string, until, now time.Time) (kept bool, err error) {
+	holder, row := owner, until
+	if s.claims != nil {
+		if !s.claims.owns(u.ID, owner) {
+			return false, nil
+		}
+		defer func() { s.claims.renew(u.ID, owner, until) }() // not before the row tells how far it is
+		holder, row = "", time.Time{}
+	}
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		n, err := s.db.Exec(ctx, commitUpload, u.Uploaded, u.State, db.Micros(until), db.Micros(now), u.ID, owner)
+		n, err := s.db.Exec(ctx, commitUpload, u.Uploaded, u.State, db.Micros(row), db.Micros(now), u.ID, holder)
 		kept = n > 0
 		if err != nil || !kept {
 			return err
@@ -167,11 +192,16 @@ func (s store) moveClient(ctx context.Context, hash, user string, from, to int64
 }
 
 func (s store) release(ctx context.Context, id, owner string) error {
+	if s.claims != nil {
+		s.claims.drop(id, owner)
+		return nil
+	}
 	_, err := s.db.Exec(ctx, releaseUpload, id, owner)
 	return err
 }
 
 func (s store) deleteUpload(ctx context.Context, u *upload) error {
+	s.claims.forget(u.ID)
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.db.Queue(ctx, deleteUpload, u.ID); err != nil {
 			return err
@@ -195,6 +225,9 @@ func (s store) complete(ctx context.Context, o *object, now time.Time) (uploads 
 		}
 		return s.db.Queue(ctx, deleteClients, o.Hash)
 	})
+	for _, id := range left {
+		s.claims.forget(id)
+	}
 	return uploads, left, err
 }
 
@@ -213,10 +246,4 @@ func (s store) ids(ctx context.Context, st *db.Statement, args ...any) ([]string
 		list = append(list, id)
 	}
 	return list, rows.Err()
-}
-
-// free gives up every claim: for a process that is the only one.
-func (s store) free(ctx context.Context) error {
-	_, err := s.db.Exec(ctx, freeUploads)
-	return err
 }
