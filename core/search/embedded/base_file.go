@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/quoin-cms/quoin/core/search"
 )
 
 // Names of files in the folder of bases.
@@ -37,7 +35,7 @@ func (p *policy) fileOf(name string) string {
 
 // directory begins the directory of a base. The caller holds writer.
 func (x *index) directory() *directory {
-	d := &directory{Index: x.name, Formed: map[string]string{}}
+	d := &directory{Index: x.name, Full: x.reg.Full, Formed: map[string]string{}}
 	for t, f := range x.formed {
 		d.Formed[t] = f
 	}
@@ -168,12 +166,12 @@ func readFile(path string) (mapped, *directory, error) {
 }
 
 // usable tells whether what a base holds was indexed as the settings say.
-func usable(d *directory, name string, s search.Settings) error {
+func usable(d *directory, name string, f *forms) error {
 	if d.Index != name {
 		return damaged("it is of the index %q", d.Index)
 	}
 	for t, form := range d.Formed {
-		if form == "" || form != formOf(s, t) {
+		if form == "" || form != f.of(t) {
 			return damaged("documents of the content type %q are indexed in another way now", t)
 		}
 	}
@@ -186,7 +184,7 @@ func (x *index) restore() error {
 	if err != nil {
 		return err
 	}
-	if err := usable(d, x.name, x.settings); err != nil {
+	if err := usable(d, x.name, x.forms); err != nil {
 		return errors.Join(err, data.release())
 	}
 	s, err := x.open(data, d)
@@ -194,6 +192,8 @@ func (x *index) restore() error {
 		return err
 	}
 	x.formed, x.kept = d.Formed, x.path
+	x.reg.Full = x.reg.Full || d.Full
+	x.full.Store(x.reg.Full)
 	x.segs = []*segment{s, newSegment()}
 	x.tail().align(s)
 	return nil

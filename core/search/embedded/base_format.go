@@ -15,7 +15,9 @@ import (
 // order of the machine. It begins with a header of fixed size and ends with a
 // directory of its sections (see core/decisions/0008-base-file.md).
 const (
-	baseMagic   = "QuoinIdx"
+	baseMagic = "QuoinIdx"
+	// baseVersion rises with every change of the format, and of what becomes of
+	// a document: of analyzers, of the mapping, of how values are kept.
 	baseVersion = 1
 	headerSize  = 64
 	// orderMark is another number on a machine with the other byte order.
@@ -28,11 +30,12 @@ type section [2]uint64
 // directory tells what a base holds and where. It is kept as JSON.
 type directory struct {
 	Index  string            `json:"index"`
-	Formed map[string]string `json:"formed"` // see index.formed
-	Refs   section           `json:"refs"`   // int64 of each document
-	Stamps section           `json:"stamps"` // int64 of each document
-	Ords   section           `json:"ords"`   // 0, 1, 2 … as many as the longest dictionary has
-	Spaces []spaceEntry      `json:"spaces"` // outer ones first
+	Formed map[string]string `json:"formed"`         // see index.formed
+	Full   bool              `json:"full,omitempty"` // fields were left out because there were too many
+	Refs   section           `json:"refs"`           // int64 of each document
+	Stamps section           `json:"stamps"`         // int64 of each document
+	Ords   section           `json:"ords"`           // 0, 1, 2 … as many as the longest dictionary has
+	Spaces []spaceEntry      `json:"spaces"`         // outer ones first
 	Fields []fieldEntry      `json:"fields"`
 }
 

@@ -2,9 +2,6 @@ package embedded
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -43,7 +40,7 @@ type index struct {
 	// formed has for each content type how its documents were indexed; empty
 	// for one of which some were indexed in one way and some in another.
 	formed map[string]string
-	forms  map[string]string // of the settings, as far as they were asked for
+	forms  *forms // of the settings
 
 	mergeState // see merge.go
 }
@@ -80,31 +77,8 @@ func (x *index) configure(s search.Settings) error {
 		return err
 	}
 	x.set.Store(set)
-	x.settings, x.plan, x.forms = s, plan, map[string]string{}
+	x.settings, x.plan, x.forms = s, plan, newForms(s)
 	return nil
-}
-
-// form gives a short text that tells how documents of a content type are
-// indexed, another one for other settings.
-func (x *index) form(contentType string) string {
-	if f, ok := x.forms[contentType]; ok {
-		return f
-	}
-	f := formOf(x.settings, contentType)
-	x.forms[strings.Clone(contentType)] = f
-	return f
-}
-
-// formOf is form for settings. What goes into it is all that decides what
-// becomes of a document.
-func formOf(s search.Settings, contentType string) string {
-	s.Types = map[string][]search.Field{contentType: s.Types[contentType]}
-	text, err := json.Marshal(s)
-	if err != nil { // raw JSON that is none
-		return ""
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }
 
 // remember notes how the documents of a batch are indexed.
@@ -115,7 +89,7 @@ func (x *index) remember(ops []search.Op) {
 			continue
 		}
 		last = op.Doc.Key.Type
-		form := x.form(last)
+		form := x.forms.of(last)
 		if old, ok := x.formed[last]; !ok {
 			x.formed[strings.Clone(last)] = form
 		} else if old != form {
