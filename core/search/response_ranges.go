@@ -137,7 +137,7 @@ func (p *Percentiles) appendBody(dst []byte) []byte {
 			dst = append(append(append(dst, `{"key":`...), percent...), ',')
 		}
 		dst = appendFloat(append(jsonx.AppendString(dst, name), ':'), p.Values[i])
-		if p.Texts != nil && p.Texts[i] != "" {
+		if i < len(p.Texts) && p.Texts[i] != "" {
 			dst = append(jsonx.AppendString(append(dst, ','), name+"_as_string"), ':')
 			dst = jsonx.AppendString(dst, p.Texts[i])
 		}
