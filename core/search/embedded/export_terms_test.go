@@ -36,3 +36,12 @@ func Offer(list []int, k int, compare func(a, b int) int) []int {
 	}
 	return h.sorted()
 }
+
+// Page gives the first value and the page of a list.
+func Page(list []int, from, size int, compare func(a, b int) int) (int, []int) {
+	h := heap[int]{max: from + size, compare: compare}
+	for _, v := range list {
+		h.offer(v)
+	}
+	return h.page(from)
+}

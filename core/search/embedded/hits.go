@@ -64,11 +64,11 @@ func (r *run) top() ([]candidate, error) {
 			r.release(scores)
 		}
 	}
-	list := h.sorted()
+	first, list := h.page(r.req.From)
 	if len(list) > 0 && !r.req.TrackScores {
-		r.best = list[0].score
+		r.best = first.score
 	}
-	return list[min(r.req.From, len(list)):], nil
+	return list, nil
 }
 
 // offer puts the documents of a view into the heap. Most are refused by their

@@ -155,3 +155,23 @@ func (h *heap[T]) sorted() []T {
 	slices.SortFunc(h.list, h.compare)
 	return h.list
 }
+
+// page gives the first value, and those from a place on in their order: what
+// stands before it needs no order. The heap is of no use afterwards.
+func (h *heap[T]) page(from int) (first T, list []T) {
+	if len(h.list) > h.max {
+		h.halve()
+	}
+	if from >= len(h.list) {
+		return first, nil
+	}
+	if from == 0 {
+		list = h.sorted()
+		return list[0], list
+	}
+	first = slices.MinFunc(h.list, h.compare)
+	choose(h.list, from, h.compare)
+	list = h.list[from:]
+	slices.SortFunc(list, h.compare)
+	return first, list
+}

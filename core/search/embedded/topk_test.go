@@ -24,6 +24,11 @@ func TestSmallest(t *testing.T) {
 					list[i] = value(i)
 				}
 				want := slices.Sorted(slices.Values(list))[:min(k, n)]
+				from := k * 2 / 3
+				first, page := embedded.Page(list, from, k-from, cmp.Compare[int])
+				if !slices.Equal(page, want[min(from, len(want)):]) || len(page) > 0 && first != want[0] {
+					t.Errorf("%s: the page from %d of %d differs", name, from, n)
+				}
 				offered := embedded.Offer(list, k, cmp.Compare[int])
 				if got := embedded.Smallest(list, k, cmp.Compare[int]); !slices.Equal(got, want) || !slices.Equal(offered, want) {
 					t.Errorf("%s: %d of %d differ", name, k, n)
