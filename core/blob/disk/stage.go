@@ -40,9 +40,6 @@ func (s *Store) Append(ctx context.Context, stage string, at int64, r io.Reader,
 		return 0, told(err)
 	}
 	n, err := s.append(ctx, f, at, r, size)
-	if n > 0 {
-		startWriting(f, at, n)
-	}
 	if err != nil && (!keep || errors.Is(err, blob.ErrFull)) {
 		n = 0
 		err = errors.Join(err, f.Truncate(at)) // gives the room back
