@@ -46,7 +46,7 @@ func Node(t testing.TB, packages ...string) string {
 	if _, err := os.Stat(done); err == nil {
 		return dir
 	}
-	npm := exec.Command("npm", append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix", dir}, packages...)...)
+	npm := exec.CommandContext(t.Context(), "npm", append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefix", dir}, packages...)...)
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		missing(t, "npm cannot install %v: %v\n%s", packages, err, out)
