@@ -12,46 +12,95 @@ import (
 	"github.com/quoin-cms/quoin/modules"
 )
 
-// TestEveryLegalSubsetOfModulesRuns assembles, starts and stops each subset on
-// a database of its own. One that is not legal must be told in the operator's
-// words.
-func TestEveryLegalSubsetOfModulesRuns(t *testing.T) {
+// TestEveryLegalSubsetOfModules assembles each subset of the modules: that is
+// where a need that is not declared shows. One that is not legal must be told in
+// the operator's words. Those that differ most also live: all modules, each one
+// left out with what needs it, and each one with no more than it needs.
+func TestEveryLegalSubsetOfModules(t *testing.T) {
 	all := modules.All()
+	shared := folder(t) // assembling changes nothing
 	for bits := range 1 << len(all) {
 		on := func(i int) bool { return bits&(1<<i) != 0 }
 		var names []string
-		legal := true
-		enabled := func(name string) bool {
-			i := slices.IndexFunc(all, func(s module.Spec) bool { return s.Name == name })
-			return i >= 0 && on(i)
-		}
 		for i, s := range all {
-			if !on(i) {
-				continue
+			if on(i) {
+				names = append(names, s.Name)
 			}
-			names = append(names, s.Name)
-			legal = legal && !slices.ContainsFunc(s.Needs, func(need string) bool { return !enabled(need) })
 		}
-		t.Run("only "+strings.Join(names, "+"), func(t *testing.T) {
-			c := load(t, all, folder(t), append(switches(all, on), cheap()...)...)
-			a, err := app.Open(t.Context(), c, app.Options{Log: telemetry.Discard(), Version: "test"})
-			if !legal {
-				if err == nil || !strings.Contains(err.Error(), "switched off: set modules.") {
-					t.Errorf("an illegal subset must be told: %v", err)
-				}
-				return
+		name := "only " + strings.Join(names, "+")
+		if bits != legal(all, bits) {
+			_, err := module.Resolve(all, func(name string) bool { return slices.Contains(names, name) })
+			if err == nil || !strings.Contains(err.Error(), "switched off: set modules.") {
+				t.Errorf("%s is not legal, which must be told: %v", name, err)
 			}
-			if err != nil {
-				t.Fatal(err)
+			continue
+		}
+		data := shared
+		if lives := telling(all, bits); lives {
+			data = folder(t)
+		}
+		a, err := app.Open(t.Context(), load(t, all, data, append(switches(all, on), cheap()...)...), app.Options{Log: telemetry.Discard(), Version: "test"})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if data == shared {
+			if err := a.Assemble("test"); err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
-			defer func() {
-				if err := a.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
-			lifeOf(t, a)
-		})
+		} else {
+			t.Run(name, func(t *testing.T) { lifeOf(t, a) })
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
 	}
+}
+
+// legal takes away from a subset whatever lacks something that it needs.
+func legal(all []module.Spec, bits int) int {
+	for changed := true; changed; {
+		changed = false
+		for i, s := range all {
+			lacks := slices.ContainsFunc(s.Needs, func(need string) bool {
+				at := slices.IndexFunc(all, func(o module.Spec) bool { return o.Name == need })
+				return bits&(1<<at) == 0
+			})
+			if lacks && bits&(1<<i) != 0 {
+				bits, changed = bits&^(1<<i), true
+			}
+		}
+	}
+	return bits
+}
+
+// telling tells whether a subset is one of those that live.
+func telling(all []module.Spec, bits int) bool {
+	whole := 1<<len(all) - 1
+	if bits == whole || bits == 0 {
+		return true
+	}
+	for i := range all {
+		if bits == legal(all, whole&^(1<<i)) || bits == least(all, 1<<i) {
+			return true
+		}
+	}
+	return false
+}
+
+// least adds to a subset what it needs.
+func least(all []module.Spec, bits int) int {
+	for changed := true; changed; {
+		changed = false
+		for i, s := range all {
+			for _, need := range s.Needs {
+				at := slices.IndexFunc(all, func(o module.Spec) bool { return o.Name == need })
+				if bits&(1<<i) != 0 && bits&(1<<at) == 0 {
+					bits, changed = bits|1<<at, true
+				}
+			}
+		}
+	}
+	return bits
 }
 
 // lifeOf takes an app from its migrations to its end.
