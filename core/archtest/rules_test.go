@@ -44,7 +44,7 @@ func levels() [][]string {
 		{"rawjson", "telemetry"},
 		{"conf", "auth"},
 		{"port", "db", "web", "blob", "search"},
-		{"work"},
+		{"work", "backup"},
 		{"event"},
 		{"module"},
 		{"pluginhost"},

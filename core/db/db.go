@@ -65,6 +65,7 @@ type DB struct {
 type backend interface {
 	session
 	inTx(ctx context.Context, fn func(context.Context) error) error
+	snapshot(ctx context.Context, d *DB, fn func(context.Context) error) error
 	migration() *sql.DB
 	lock(ctx context.Context, name string) (release func(), err error)
 	ping(ctx context.Context) error

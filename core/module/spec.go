@@ -29,6 +29,12 @@ type Spec struct {
 	Config func() any
 	// Migrations has the folders sqlite and postgres; nil for no tables.
 	Migrations fs.FS
+	// Passing names tables whose rows mean nothing to another process, such as
+	// uploads that are under way: backups leave them out.
+	Passing []string
+	// Blobs are queries, of both databases, for the keys of all blobs that the
+	// module's rows name.
+	Blobs []string
 	// Events are the event types the module emits.
 	Events []event.Type
 	// Commands are the module's commands of the CLI.

@@ -22,6 +22,8 @@ func Spec() module.Spec {
 		Summary:    "Files under the hash of their bytes: upload, download, and care.",
 		Config:     func() any { return defaults() },
 		Migrations: module.Sub(migrations, "migrations"),
+		Passing:    []string{"file_upload", "file_client"},
+		Blobs:      []string{"SELECT hash FROM file_object WHERE removing_at = 0"},
 		Commands:   commands(),
 		Wiring:     wiring,
 	}

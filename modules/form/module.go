@@ -26,6 +26,7 @@ func Spec() module.Spec {
 	return module.Spec{
 		Name: "form", Summary: "Form submissions and verification codes.",
 		Config: func() any { return Defaults() }, Migrations: module.Sub(migrations, "migrations"),
+		Blobs:  []string{"SELECT '" + keyPrefix + "' || id FROM form_file"},
 		Events: eventTypes(), Commands: commands(), Wiring: wiring,
 	}
 }

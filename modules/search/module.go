@@ -32,6 +32,7 @@ func Spec() module.Spec {
 		Needs:      []string{"content"},
 		Config:     func() any { return defaults() },
 		Migrations: module.Sub(migrations, "migrations"),
+		Passing:    []string{"search_request"},
 		Commands:   commands(),
 		Wiring:     wiring,
 	}
