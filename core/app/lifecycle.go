@@ -25,14 +25,21 @@ func (a *App) Start(ctx context.Context) error {
 }
 
 func (a *App) startAll(ctx context.Context) error {
+	if err := a.startServices(ctx); err != nil {
+		return err
+	}
+	if err := a.Bus.Start(ctx); err != nil {
+		return fmt.Errorf("start the event bus: %w", err)
+	}
+	return nil
+}
+
+func (a *App) startServices(ctx context.Context) error {
 	for _, s := range a.services {
 		a.started = append(a.started, s)
 		if err := s.Start(ctx); err != nil {
 			return fmt.Errorf("start %s: %w", s.Name, err)
 		}
-	}
-	if err := a.Bus.Start(ctx); err != nil {
-		return fmt.Errorf("start the event bus: %w", err)
 	}
 	return nil
 }

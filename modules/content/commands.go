@@ -54,13 +54,18 @@ func commands() []module.Command {
 }
 
 // operator is who runs a command: whoever the context says, else somebody with
-// access to the database; user names another one.
+// access to the database. user is another name to write under; it gives no
+// other rights.
 func operator(ctx context.Context, user string) context.Context {
-	switch {
+	switch id := auth.From(ctx); {
+	case id != nil && user != "" && user != id.Username:
+		other := *id
+		other.Actor, other.Username = id.Username, user
+		return auth.With(ctx, &other)
+	case id != nil:
+		return ctx
 	case user != "":
 		return auth.With(ctx, auth.System(user))
-	case auth.From(ctx) != nil:
-		return ctx
 	}
 	return auth.With(ctx, auth.System("command line"))
 }

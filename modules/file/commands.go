@@ -21,7 +21,7 @@ func commands() []module.Command {
 			Use: "files list", Short: "List the files",
 		}, runList),
 		module.Cmd(module.Command{
-			Use: "files gc", Short: "Remove files that nothing names any more",
+			Use: "files gc", Aliases: []string{"ems:asset:clean"}, Short: "Remove files that nothing names any more",
 			Long: "Reads everything that may name a file (all revisions of all documents, drafts, the trash, the configuration) and removes the files whose hash stands nowhere, unless they were uploaded or asked for within the grace.",
 			Flags: []module.Flag{
 				{Name: "grace", Default: 7 * 24 * time.Hour, Doc: "how long a file is kept after it was last uploaded or asked for; longer than a client takes from its upload to the document"}, dry,
@@ -31,7 +31,7 @@ func commands() []module.Command {
 			Use: "files verify", Short: "Read every file and compare it with its hash",
 		}, runVerify),
 		module.Cmd(module.Command{
-			Use: "files sync", Short: "Copy the files to another storage, or from it",
+			Use: "files sync", Local: true, Short: "Copy the files to another storage, or from it",
 			Long: "Copies what the other storage lacks (--to), or what this one lacks (--from), and checks every hash on the way. A folder of elasticms can be read with --from file:///folder. Run it again to go on.",
 			Flags: []module.Flag{
 				{Name: "to", Default: "", Doc: "address of the storage to copy to: s3://key:secret@host:9000/bucket or file:///folder"},

@@ -28,11 +28,11 @@ func commands() []module.Command {
 			Flags: append([]module.Flag{{Name: "limit", Default: 50, Doc: "how many"}, {Name: "after", Default: 0, Doc: "go on after the last number of a list"}}, filter...),
 		}, runFormsList),
 		module.Cmd(module.Command{
-			Use: "forms export", Short: "Write submissions as a table to standard output", Flags: append([]module.Flag{{Name: "format", Default: "csv", Doc: "csv or xlsx"}}, filter...),
+			Use: "forms export", Local: true, Short: "Write submissions as a table to standard output", Flags: append([]module.Flag{{Name: "format", Default: "csv", Doc: "csv or xlsx"}}, filter...),
 		}, runExport),
 		module.Cmd(module.Command{Use: "forms access SUBMISSION", Short: "List who read a submission", Args: one}, runAccess),
 		module.Cmd(module.Command{
-			Use: "forms subject export VALUE", Short: "Write every submission that holds a value, as JSON lines", Args: one,
+			Use: "forms subject export VALUE", Local: true, Short: "Write every submission that holds a value, as JSON lines", Args: one,
 			Long: "VALUE is an e-mail address, a name or a number: whatever somebody wrote into a field, as a whole, in any case.",
 		}, runSubjectExport),
 		module.Cmd(module.Command{

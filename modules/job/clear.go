@@ -13,7 +13,12 @@ func (s *Service) Clear(ctx context.Context, age time.Duration) (removed int, er
 	if age <= 0 {
 		return 0, nil
 	}
-	before := db.Micros(s.now().Add(-age))
+	return s.clearBefore(ctx, s.now().Add(-age))
+}
+
+// clearBefore removes jobs that were over before a time.
+func (s *Service) clearBefore(ctx context.Context, at time.Time) (removed int, err error) {
+	before := db.Micros(at)
 	for ctx.Err() == nil {
 		ids, err := s.store.ids(ctx, selectOld, before)
 		if err != nil || len(ids) == 0 {

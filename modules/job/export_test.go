@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
@@ -23,7 +24,7 @@ func Defaults() *Config { return defaults() }
 func Operations(s *Service) []web.Operation { return operations(s) }
 
 // Entities are the module's configuration entities.
-func Entities(s *Service) []port.Entity { return []port.Entity{entity{s}} }
+func Entities(s *Service) []port.Entity { return []port.Entity{entity{s}, scheduleEntity{s}} }
 
 // Background are the module's services.
 func Background(s *Service) module.Service { return services(s)[0] }
@@ -33,3 +34,6 @@ func Background(s *Service) module.Service { return services(s)[0] }
 func Claims(ctx context.Context, s *Service) (*Claim, error) {
 	return s.claim(ctx, serverQueue, 0, serverLease)
 }
+
+// After is when a schedule is due next.
+func (x *Schedule) After(now time.Time) (time.Time, error) { return x.after(now) }

@@ -12,6 +12,7 @@ import (
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
@@ -26,6 +27,7 @@ func Spec() module.Spec {
 		Config:     func() any { return defaults() },
 		Migrations: module.Sub(migrations, "migrations"),
 		Events:     eventTypes(),
+		Commands:   commands(),
 		Wiring:     wiring,
 	}
 }
@@ -34,7 +36,7 @@ func wiring() fx.Option {
 	return fx.Options(
 		fx.Provide(newService),
 		module.Operations(operations),
-		module.Entities(func(s *Service) []port.Entity { return []port.Entity{entity{s}} }),
+		module.Entities(func(s *Service) []port.Entity { return []port.Entity{entity{s}, scheduleEntity{s}} }),
 		module.Services(services),
 	)
 }
@@ -47,12 +49,14 @@ type serviceNeeds struct {
 	Bus      *event.Bus
 	Commands *module.Commands
 	Stopping module.Stopping
+	Checks   *telemetry.Checks
+	Instance module.Instance
 	Log      *slog.Logger
 	People   port.Identities `optional:"true"`
 }
 
 func newService(n serviceNeeds) (*Service, error) {
-	return New(Options{DB: n.DB, Config: n.Config, Bus: n.Bus, Commands: n.Commands, People: n.People, Stopping: n.Stopping, Log: n.Log.With("module", "job")})
+	return New(Options{DB: n.DB, Config: n.Config, Bus: n.Bus, Commands: n.Commands, People: n.People, Stopping: n.Stopping, Checks: n.Checks, Version: n.Instance.Version, Log: n.Log.With("module", "job")})
 }
 
 // Options are what a Service is made from.
@@ -63,6 +67,8 @@ type Options struct {
 	Commands *module.Commands
 	People   port.Identities // nil: no command can be run
 	Stopping module.Stopping
+	Checks   *telemetry.Checks
+	Version  string // of the program
 	Log      *slog.Logger
 	Now      func() time.Time // nil is time.Now
 }
@@ -76,7 +82,12 @@ func New(o Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	schedules, err := work.New(o.DB, work.Table{Name: "job_schedule", Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
 	return &Service{
+		schedules: schedules, checks: o.Checks, version: o.Version,
 		cfg: o.Config, store: store{o.DB}, jobs: jobs, bus: o.Bus, hub: newHub(o.DB, o.Log), commands: o.Commands,
 		people: o.People, stopping: o.Stopping, log: o.Log, now: o.Now, runs: o.Config.Workers > 0,
 	}, nil
@@ -97,6 +108,7 @@ type keeper struct {
 func (k *keeper) start(ctx context.Context) error {
 	s := k.service
 	tasks, err := work.NewPeriodic(s.store.db, work.PeriodicOptions{Now: s.now, Log: s.log},
+		work.Task{Name: "job.schedule", Every: 2 * time.Second, Run: s.RunDue},
 		work.Task{Name: "job.sweep", Every: 5 * time.Second, Run: s.Sweep},
 		work.Task{Name: "job.clear", Every: time.Hour, Run: func(ctx context.Context) error {
 			_, err := s.Clear(ctx, s.cfg.Retention)
@@ -106,6 +118,7 @@ func (k *keeper) start(ctx context.Context) error {
 		return err
 	}
 	k.tasks = tasks
+	s.hub.schedule = tasks.Wake
 	if s.runs {
 		k.runner = s.newRunner()
 		s.hub.server = k.runner.Wake

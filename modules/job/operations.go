@@ -78,6 +78,11 @@ func operations(s *Service) []web.Operation {
 				"Only its owner and administrators may.", 404), s.opCancel),
 		web.Op(operation("job-retry", http.MethodPost, "/api/admin/job-retry/{job}", "Begin a job anew that is over",
 			"409 for one that is not over. Only its owner and administrators may.", 404, 409), s.opRetry),
+		web.Op(operation("job-schedules", http.MethodGet, "/api/admin/job-schedules", "The schedules with their next runs",
+			"They are created, changed and removed as configuration, under /api/admin/schedule."),
+			func(ctx context.Context, _ *web.None) (*web.Reply[[]scheduleView], error) {
+				return reply(s.scheduleViews(ctx))
+			}),
 		web.Op(operation("job-commands", http.MethodGet, "/api/admin/job-commands", "The commands of the server", "Those that the caller may run as jobs."), s.opCommands),
 	}, append(workerOperations(s), outputOperation(s))...)
 }

@@ -108,8 +108,8 @@ func (s *Service) follow(ctx context.Context, w http.ResponseWriter, id int64, p
 	defer alive.Stop()
 	for {
 		woken, leave := s.hub.wait(jobKey(id))
-		p, err := s.catchUp(ctx, w, id, p)
-		if err != nil || p.Over {
+		var err error
+		if p, err = s.catchUp(ctx, w, id, p); err != nil || p.Over {
 			leave()
 			return err
 		}

@@ -162,6 +162,16 @@ func sentence(err error) string {
 // already tells that the job was over before. Errors: NotFound, Forbidden for
 // the job of another.
 func (s *Service) Start(ctx context.Context, id int64) (j *Job, already bool, err error) {
+	j, already, err = s.begun(ctx, id)
+	if err != nil || already || j.Tag != "" || !s.runs {
+		return j, already, err
+	}
+	j, err = s.await(ctx, id)
+	return j, false, err
+}
+
+// begun is Start without the waiting.
+func (s *Service) begun(ctx context.Context, id int64) (j *Job, already bool, err error) {
 	who, err := auth.Require(ctx)
 	if err != nil {
 		return nil, false, err
@@ -177,11 +187,7 @@ func (s *Service) Start(ctx context.Context, id int64) (j *Job, already bool, er
 		db.AfterCommit(ctx, func() { s.hub.wake(serverQueue) })
 		return s.store.start(ctx, id, s.now())
 	})
-	if err != nil || j.State.Over() || j.Tag != "" || !s.runs {
-		return j, err == nil && j.State.Over(), err
-	}
-	j, err = s.await(ctx, id)
-	return j, false, err
+	return j, err == nil && j.State.Over(), err
 }
 
 // await waits until a job is over, ctx ends, the server stops, or a start has

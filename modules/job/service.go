@@ -17,22 +17,26 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
 // Service knows the rules of jobs. It is safe for concurrent use.
 type Service struct {
-	cfg      *Config
-	store    store
-	jobs     *work.Claimer
-	bus      *event.Bus
-	hub      *hub
-	commands *module.Commands
-	people   port.Identities // nil when there are no accounts
-	stopping module.Stopping
-	log      *slog.Logger
-	now      func() time.Time
-	runs     bool // this process runs commands
+	cfg       *Config
+	store     store
+	jobs      *work.Claimer
+	schedules *work.Claimer
+	checks    *telemetry.Checks
+	version   string
+	bus       *event.Bus
+	hub       *hub
+	commands  *module.Commands
+	people    port.Identities // nil when there are no accounts
+	stopping  module.Stopping
+	log       *slog.Logger
+	now       func() time.Time
+	runs      bool // this process runs commands
 }
 
 // Order is what a job is created from.

@@ -15,7 +15,7 @@ import (
 
 func explainCommand() module.Command {
 	return module.Cmd(module.Command{
-		Use: "search explain OBJECT", Short: "Tell how a search is understood, how it is run, and what is refused", Args: [2]int{1, 1},
+		Use: "search explain OBJECT", Local: true, Short: "Tell how a search is understood, how it is run, and what is refused", Args: [2]int{1, 1},
 		Long: "OBJECT is a search object as POST /api/search/search takes it, or the body of such a request: the JSON itself, the name of a file, or - for standard input. " +
 			"The running server explains it over its documents; without one an index is made for it. The command fails when something is refused.",
 	}, runExplain)

@@ -59,8 +59,12 @@ func Commands() []module.Command {
 	}, tokenCommands()...)
 }
 
-// operator is who runs the command line: somebody with access to the database.
+// operator is who runs a command: whoever the context says, else somebody with
+// access to the database.
 func operator(ctx context.Context) context.Context {
+	if auth.From(ctx) != nil {
+		return ctx
+	}
 	return auth.With(ctx, auth.System("command line"))
 }
 

@@ -12,7 +12,7 @@ import (
 func tokenCommands() []module.Command {
 	return []module.Command{
 		module.Cmd(module.Command{
-			Use: "token create USERNAME", Short: "Create a token of a user and print it, this once", Args: [2]int{1, 1},
+			Use: "token create USERNAME", Local: true, Short: "Create a token of a user and print it, this once", Args: [2]int{1, 1},
 			Long: "Prints nothing but the token, so that it can be used as TOKEN=$(quoin token create NAME).",
 			Flags: []module.Flag{
 				{Name: "name", Default: "command line", Doc: "what it is for"},

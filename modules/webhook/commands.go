@@ -23,7 +23,7 @@ func commands() []module.Command {
 		module.Cmd(module.Command{Use: "webhook pause ID", Short: "Keep the events of an endpoint without calling it", Args: one}, runChange("paused", (*Service).Pause)),
 		module.Cmd(module.Command{Use: "webhook resume ID", Short: "Call a paused, broken or disabled endpoint again", Args: one}, runChange("resumed", (*Service).Resume)),
 		module.Cmd(module.Command{Use: "webhook remove ID", Short: "End a webhook subscription", Args: one}, runRemove),
-		module.Cmd(module.Command{Use: "webhook rotate ID", Short: "Make a new secret; the old one stays valid for a while", Args: one}, runRotate),
+		module.Cmd(module.Command{Use: "webhook rotate ID", Local: true, Short: "Make a new secret; the old one stays valid for a while", Args: one}, runRotate),
 		module.Cmd(module.Command{
 			Use: "webhook test ID", Short: "Send a test call", Args: one,
 			Flags: []module.Flag{{Name: "ping", Default: false, Doc: "send webhook_ping instead of webhook_test"}},

@@ -1,0 +1,108 @@
+package job_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/modules/job"
+)
+
+func scheduleExport(properties map[string]any) []byte {
+	b, err := json.Marshal(map[string]any{"class": `EMS\CoreBundle\Entity\Schedule`, "arguments": []any{}, "properties": properties, "replaced": []any{}})
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestSchedules(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		ctx := auth.With(t.Context(), testUsers()["admin"])
+		schedules := job.Entities(s.Service)[1]
+		put := func(properties map[string]any) error {
+			_, err := schedules.Put(ctx, "", scheduleExport(properties))
+			return err
+		}
+		// 10:00 UTC is 12:00 in Brussels in May
+		for name, overlap := range map[string]string{"a": "", "b": "queue", "c": "allow"} {
+			if err := put(map[string]any{"name": name, "cron": "30 12 * * *", "timezone": "Europe/Brussels", "command": "x", "tag": "t-" + name, "overlap": overlap, "extra": 1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.get("job-schedules").is(200)
+		if got, err := schedules.Get(ctx, "a"); err != nil || !strings.Contains(string(got), `"nextRun":"2026-05-04T10:30:00+00:00"`) || !strings.Contains(string(got), `"extra":1`) {
+			t.Errorf("%s %v", got, err)
+		}
+		for day := range 3 {
+			for range 2 { // the second finds nothing due
+				if err := s.RunDue(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if day == 0 {
+				s.clock.Advance(31 * time.Minute)
+			} else {
+				s.clock.Advance(24 * time.Hour)
+			}
+		}
+		if err := s.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for tag, want := range map[string]int{"t-a": 1, "t-b": 2, "t-c": 3} {
+			n := 0
+			for s.post("worker", "next-job/"+tag, "[]").is(200).raw("job_id") != "" {
+				n++
+			}
+			if n != want {
+				t.Errorf("%s: %d jobs, want %d", tag, n, want)
+			}
+		}
+		if id, err := schedules.Delete(ctx, "a"); err != nil || id == "" {
+			t.Errorf("%q %v", id, err)
+		}
+		if _, err := schedules.Get(ctx, "a"); !problem.Is(err, problem.NotFound) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSchedulesThatCannotBe(t *testing.T) {
+	s := serve(t, nil)
+	ctx := auth.With(t.Context(), testUsers()["admin"])
+	schedules := job.Entities(s.Service)[1]
+	for field, change := range map[string]map[string]any{
+		"properties.name":     {"name": ""},
+		"properties.cron":     {"cron": "0 0 30 2 *"},
+		"properties.timezone": {"timezone": "Local"},
+		"properties.overlap":  {"overlap": "no"},
+		"command":             {"command": "unknown thing", "tag": ""},
+		"tag":                 {"tag": "a/b"},
+	} {
+		p := map[string]any{"name": "n", "cron": "0 3 * * *", "command": "x", "tag": "t"}
+		for k, v := range change {
+			p[k] = v
+		}
+		_, err := schedules.Put(ctx, "", scheduleExport(p))
+		if fields := problem.From(err).Fields; !problem.Is(err, problem.Invalid) || len(fields) != 1 || fields[0].Path != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	for _, cron := range []string{"", "* * * *", "60 * * * *", "* * * * * *", "TZ=UTC 0 0 * * *", "@every 1s", "\x00", strings.Repeat("1,", 5000)} {
+		if _, err := schedules.Put(ctx, "", scheduleExport(map[string]any{"name": "n", "cron": cron, "command": "x", "tag": "t"})); !problem.Is(err, problem.Invalid) {
+			t.Errorf("%.20q: %v", cron, err)
+		}
+	}
+}
+
+func FuzzCron(f *testing.F) {
+	for _, seed := range []string{"* * * * *", "*/5 0-3 1,15 * MON", "@daily", "@every 1h", "TZ=Asia/Tokyo 0 0 * * *", "0 0 31 2 *", "1-60/0 * * * *"} {
+		f.Add(seed, "UTC")
+	}
+	f.Fuzz(func(_ *testing.T, cron, zone string) {
+		_, _ = (&job.Schedule{Cron: cron, Zone: zone}).After(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC))
+	})
+}

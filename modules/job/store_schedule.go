@@ -1,0 +1,82 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+const scheduleColumns = `id, name, export, cron, zone, command, tag, username, overlap, previous_at, due_at`
+
+var (
+	upsertSchedule = db.SQL(`INSERT INTO job_schedule (queue, due_at, created_at, name, export, cron, zone, command, tag, username, overlap)
+		VALUES ('schedule', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, export = excluded.export, cron = excluded.cron, zone = excluded.zone,
+			command = excluded.command, tag = excluded.tag, username = excluded.username, overlap = excluded.overlap, owner = NULL, buried_at = NULL
+		RETURNING id`)
+	selectSchedule     = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE name = ?`)
+	selectScheduleByID = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE id = ?`)
+	selectSchedules    = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule ORDER BY name`)
+	deleteSchedule     = db.SQL(`DELETE FROM job_schedule WHERE id = ?`)
+	ranSchedule        = db.SQL(`UPDATE job_schedule SET previous_at = ? WHERE id = ?`)
+	countOpen          = db.SQL(`SELECT count(*) FROM job WHERE schedule = ? AND schedule <> '' AND finished_at = 0`)
+)
+
+func scanSchedule(row scanner) (*Schedule, error) {
+	x := &Schedule{}
+	var previous, due int64
+	err := row.Scan(&x.ID, &x.Name, &x.export, &x.Cron, &x.Zone, &x.Command, &x.Tag, &x.User, &x.Overlap, &previous, &due)
+	x.Previous, x.Next = db.Time(previous), db.Time(due)
+	return x, err
+}
+
+func (s store) schedule(ctx context.Context, name string) (*Schedule, error) {
+	x, err := scanSchedule(s.db.Row(ctx, selectSchedule, name))
+	if errors.Is(err, db.ErrNotFound) {
+		err = unknownSchedule(name)
+	}
+	return x, err
+}
+
+func (s store) scheduleByID(ctx context.Context, id int64) (*Schedule, error) {
+	return scanSchedule(s.db.Row(ctx, selectScheduleByID, id))
+}
+
+func (s store) allSchedules(ctx context.Context) ([]*Schedule, error) {
+	rows, err := s.db.Query(ctx, selectSchedules)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []*Schedule
+	for rows.Next() {
+		x, err := scanSchedule(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, x)
+	}
+	return all, rows.Err()
+}
+
+// saveSchedule writes a schedule and sets its id.
+func (s store) saveSchedule(ctx context.Context, x *Schedule, now time.Time) error {
+	return s.db.Row(ctx, upsertSchedule, db.Micros(x.Next), db.Micros(now), x.Name, string(x.export), x.Cron, x.Zone, x.Command, x.Tag, x.User, x.Overlap).Scan(&x.ID)
+}
+
+func (s store) deleteSchedule(ctx context.Context, id int64) error {
+	_, err := s.db.Exec(ctx, deleteSchedule, id)
+	return err
+}
+
+func (s store) ran(ctx context.Context, id int64, at time.Time) error {
+	return s.db.Queue(ctx, ranSchedule, db.Micros(at), id)
+}
+
+// openOf counts the jobs of a schedule that are not over.
+func (s store) openOf(ctx context.Context, schedule string) (n int, err error) {
+	err = s.db.Row(ctx, countOpen, schedule).Scan(&n)
+	return n, err
+}
