@@ -34,6 +34,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(clientVariable) != "" {
 		os.Exit(runUploader(os.Args[1:]))
 	}
+	if addresses := os.Getenv(workerVariable); addresses != "" {
+		os.Exit(runWorker(addresses))
+	}
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}

@@ -50,7 +50,7 @@ func commands() []module.Command {
 			Long:  "Takes documents out of an environment, but for those whose default environment it is.",
 			Flags: many,
 		}, runUnpublish),
-	}, aliasCommands()...)
+	}, append(aliasCommands(), append(documentCommands(), typeCommands()...)...)...)
 }
 
 // operator is who runs a command: whoever the context says, else somebody with

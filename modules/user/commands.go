@@ -2,6 +2,7 @@ package user
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func Commands() []module.Command {
 	one := [2]int{1, 1}
 	return append([]module.Command{
 		module.Cmd(module.Command{
-			Use: "user create USERNAME", Short: "Create a user", Args: one,
+			Use: "user create USERNAME [EMAIL] [PASSWORD]", Short: "Create a user", Args: [2]int{1, 3}, Aliases: []string{"emsco:user:create"},
 			Long: "Creates a user. Without a password one is generated and shown once.\nUsing the API needs ROLE_API; `quoin user roles` lists the roles there are.",
 			Flags: append([]module.Flag{
 				{Name: "email", Default: "", Doc: "e-mail address"},
@@ -32,18 +33,20 @@ func Commands() []module.Command {
 				{Name: "display-name", Default: "", Doc: "name to show; the user name when empty"},
 				{Name: "locale", Default: "en", Doc: "locale, such as en or fr_BE"},
 				{Name: "disabled", Default: false, Doc: "create the account disabled"},
+				{Name: "inactive", Default: false, Doc: "the same"},
+				{Name: "super-admin", Default: false, Doc: "grant ROLE_SUPER_ADMIN and ROLE_API"},
 			}, password...),
 		}, runCreate),
 		module.Cmd(module.Command{Use: "user list", Short: "List users"}, runList),
 		module.Cmd(module.Command{Use: "user show USERNAME", Short: "Show a user", Args: one}, runShow),
 		module.Cmd(module.Command{
-			Use: "user enable USERNAME", Short: "Let a user work again", Args: one,
+			Use: "user enable USERNAME", Short: "Let a user work again", Args: one, Aliases: []string{"emsco:user:activate"},
 		}, runEnabled(true)),
 		module.Cmd(module.Command{
-			Use: "user disable USERNAME", Short: "Lock a user out at once, with all tokens", Args: one,
+			Use: "user disable USERNAME", Short: "Lock a user out at once, with all tokens", Args: one, Aliases: []string{"emsco:user:deactivate"},
 		}, runEnabled(false)),
 		module.Cmd(module.Command{
-			Use: "user password USERNAME", Short: "Set the password of a user", Args: one,
+			Use: "user password USERNAME [PASSWORD]", Short: "Set the password of a user", Args: [2]int{1, 2}, Aliases: []string{"emsco:user:change-password"},
 			Long:  "Sets the password. Without one it is generated and shown once. Tokens stay valid unless --revoke-tokens is given.",
 			Flags: append([]module.Flag{{Name: "revoke-tokens", Default: false, Doc: "end all tokens of the user as well"}}, password...),
 		}, runPassword),
@@ -56,7 +59,7 @@ func Commands() []module.Command {
 				{Name: "set", Default: []string{}, Doc: "grant exactly these roles; may be repeated"},
 			},
 		}, runRoles),
-	}, tokenCommands()...)
+	}, append(tokenCommands(), roleCommands()...)...)
 }
 
 // operator is who runs a command: whoever the context says, else somebody with
@@ -98,8 +101,8 @@ func say(call *module.Call, value any, format string, args ...any) error {
 }
 
 // givenPassword is the password of the flags or the input, or a generated one.
-func givenPassword(call *module.Call) (password string, generated bool, err error) {
-	switch given := call.String("password"); {
+func givenPassword(call *module.Call, argument int) (password string, generated bool, err error) {
+	switch given := cmp.Or(call.String("password"), positional(call, argument)); {
 	case given != "" && call.Bool("password-stdin"):
 		return "", false, errors.New("give either --password or --password-stdin")
 	case given != "":
@@ -129,13 +132,16 @@ func (s *Service) view(u *User) userView {
 }
 
 func runCreate(ctx context.Context, s *Service, call *module.Call) error {
-	password, generated, err := givenPassword(call)
+	password, generated, err := givenPassword(call, 2)
 	if err != nil {
 		return err
 	}
 	u := &User{
-		Username: call.Args[0], Email: call.String("email"), DisplayName: call.String("display-name"),
-		Roles: call.Strings("role"), Locale: call.String("locale"), Enabled: !call.Bool("disabled"),
+		Username: call.Args[0], Email: cmp.Or(call.String("email"), positional(call, 1)), DisplayName: call.String("display-name"),
+		Roles: call.Strings("role"), Locale: call.String("locale"), Enabled: !call.Bool("disabled") && !call.Bool("inactive"),
+	}
+	if call.Bool("super-admin") {
+		u.Roles = append(u.Roles, auth.RoleSuperAdmin, auth.RoleAPI)
 	}
 	if err := s.Create(operator(ctx), u, password); err != nil {
 		return advise(err)
@@ -210,7 +216,7 @@ func runEnabled(on bool) func(context.Context, *Service, *module.Call) error {
 }
 
 func runPassword(ctx context.Context, s *Service, call *module.Call) error {
-	password, generated, err := givenPassword(call)
+	password, generated, err := givenPassword(call, 1)
 	if err != nil {
 		return err
 	}

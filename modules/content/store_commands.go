@@ -1,0 +1,44 @@
+package content
+
+import (
+	"context"
+
+	"github.com/quoin-cms/quoin/core/db"
+)
+
+var (
+	selectOUUIDs = db.SQL(`SELECT DISTINCT ouuid FROM content_revision WHERE type_id = ? AND ouuid > ? AND NOT deleted ORDER BY ouuid LIMIT 500`)
+	pruneHistory = db.SQL(`DELETE FROM content_revision WHERE type_id = ? AND ouuid = ? AND NOT draft
+		AND number < (SELECT max(newest.number) FROM content_revision newest WHERE newest.type_id = ? AND newest.ouuid = ? AND NOT newest.draft)
+		AND NOT EXISTS (SELECT 1 FROM content_publication p WHERE p.type_id = content_revision.type_id AND p.ouuid = content_revision.ouuid AND p.revision_id = content_revision.id)`)
+	unlockDrafts = db.SQL(`UPDATE content_revision SET lock_by = '', lock_until = 0 WHERE draft AND lock_by <> ''
+		AND (? = '' OR lock_by = ?) AND (CAST(? AS bigint) = 0 OR type_id = ?) AND (CAST(? AS bigint) = 0 OR id = ?)`)
+)
+
+// ouuids gives a page of the documents of a type, those after a name.
+func (s store) ouuids(ctx context.Context, typeID int64, after string) (page []string, err error) {
+	rows, err := s.db.Query(ctx, selectOUUIDs, typeID, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ouuid string
+		if err := rows.Scan(&ouuid); err != nil {
+			return nil, err
+		}
+		page = append(page, ouuid)
+	}
+	return page, rows.Err()
+}
+
+// prune removes the revisions of a document that are final but neither the
+// newest nor published.
+func (s store) prune(ctx context.Context, typeID int64, ouuid string) (int64, error) {
+	return s.db.Exec(ctx, pruneHistory, typeID, ouuid, typeID, ouuid)
+}
+
+// unlock takes locks away; an empty name, type 0 and id 0 mean any.
+func (s store) unlock(ctx context.Context, user string, typeID, id int64) (int64, error) {
+	return s.db.Exec(ctx, unlockDrafts, user, user, typeID, typeID, id, id)
+}
