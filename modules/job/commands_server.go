@@ -18,10 +18,10 @@ func serverCommands() []module.Command {
 			Use: "commands [NAME]", Short: "List the commands that can be run as jobs, or tell about one", Args: [2]int{0, -1}, Roles: []string{},
 		}, runCommands),
 		module.Cmd(module.Command{
-			Use: "server status", Short: "Tell whether the server has what it needs", Aliases: []string{"ems:status", "emsch:health-check"}, Roles: []string{},
+			Use: "instance status", Short: "Tell whether the server has what it needs", Aliases: []string{"ems:status", "emsch:health-check"}, Roles: []string{},
 		}, runStatus),
 		module.Cmd(module.Command{
-			Use: "server version", Short: "Print the version", Aliases: []string{"ems:version"}, Roles: []string{},
+			Use: "instance version", Short: "Print the version", Aliases: []string{"ems:version"}, Roles: []string{},
 		}, runVersion),
 		module.Cmd(module.Command{
 			Use: "logs clear", Short: "Remove the records of old jobs", Aliases: []string{"ems:logs:clear"},
