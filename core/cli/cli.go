@@ -96,7 +96,8 @@ func (e *env) root(enabled func(module string) bool) *cobra.Command {
 		e.overrides = append(e.overrides, conf.Flag{Name: "--data", Path: "server.data", Value: v})
 		return nil
 	})
-	root.AddCommand(e.serveCommand(), e.workerCommand(), e.versionCommand(), e.modulesCommand(), e.configCommand(), e.migrateCommand(), e.importCommand(), e.backupCommand())
+	root.AddCommand(e.serveCommand(), e.workerCommand(), e.versionCommand(), e.modulesCommand(), e.configCommand(), e.migrateCommand(), e.importCommand(),
+		e.backupCommand(), e.doctorCommand(), e.eventsCommand())
 	off := map[string]string{} // first words of commands that are not there → module
 	for _, m := range e.Modules {
 		for _, c := range m.Commands {

@@ -267,6 +267,8 @@ func (s *Service) perform(ctx context.Context, what string, argument json.RawMes
 		return s.Orphans(ctx)
 	case askCheck:
 		return s.CheckAliases(ctx, q.Repair)
+	case askDrift:
+		return s.Drift(ctx)
 	case askFind:
 		return s.keys(ctx, q.Environment, q.Query)
 	case askExplain:

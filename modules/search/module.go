@@ -50,6 +50,7 @@ func wiring() fx.Option {
 		module.Services(func(r *runner) []module.Service {
 			return []module.Service{{Name: "search", Phase: module.PhaseData, Start: r.start, Stop: r.stop}}
 		}),
+		module.Diagnoses(diagnoses),
 		module.Checks(func(ix *Indexer) []telemetry.Check { return []telemetry.Check{{Name: "search", Run: ix.health}} }),
 	)
 }

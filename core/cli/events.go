@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/quoin-cms/quoin/core/app"
+	"github.com/quoin-cms/quoin/core/event"
+)
+
+// eventsCommand is for the night when a subscriber could not do its work.
+func (e *env) eventsCommand() *cobra.Command {
+	c := group("events", "Look at the event bus, and try again what was given up")
+	c.AddCommand(
+		&cobra.Command{Use: "status", Short: "List who waits for events, and how many", Args: cobra.NoArgs, RunE: e.onBus(e.eventStatus)},
+		&cobra.Command{Use: "buried SUBSCRIBER", Short: "List the oldest hundred events that a subscriber could not handle", Args: cobra.ExactArgs(1), RunE: e.onBus(e.eventBuried)},
+		&cobra.Command{Use: "retry SUBSCRIBER", Short: "Let a subscriber try again what was given up", Args: cobra.ExactArgs(1), RunE: e.onBus(e.eventRetry)},
+	)
+	return c
+}
+
+func (e *env) onBus(run func(cmd *cobra.Command, a *app.App, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) (err error) {
+		a, err := e.open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, a.Close()) }()
+		return run(cmd, a, args)
+	}
+}
+
+func (e *env) eventStatus(cmd *cobra.Command, a *app.App, _ []string) error {
+	all, err := a.Bus.Stats(cmd.Context())
+	if err != nil {
+		return err
+	}
+	rows := [][]string{}
+	for _, s := range all {
+		rows = append(rows, []string{s.Name, fmt.Sprint(s.Pending), fmt.Sprint(s.Leased), fmt.Sprint(s.Buried), s.Lag.Round(time.Millisecond).String()})
+	}
+	return e.table(all, []string{"subscriber", "pending", "running", "given up", "lag"}, rows)
+}
+
+func (e *env) eventBuried(cmd *cobra.Command, a *app.App, args []string) error {
+	const shown = 100
+	all, err := a.Bus.Buried(cmd.Context(), args[0], 0, shown)
+	if err != nil {
+		return err
+	}
+	if all == nil {
+		all = []event.Buried{}
+	}
+	rows := [][]string{}
+	for _, b := range all {
+		rows = append(rows, []string{fmt.Sprint(b.ID), b.At.Format(time.RFC3339), b.Event.Type, b.Event.Subject, fmt.Sprint(b.Attempt), b.Error})
+	}
+	return e.table(all, []string{"id", "given up", "event", "subject", "attempts", "error"}, rows)
+}
+
+func (e *env) eventRetry(cmd *cobra.Command, a *app.App, args []string) error {
+	n, err := a.Bus.RetryBuried(cmd.Context(), args[0])
+	if err != nil {
+		return err
+	}
+	return e.table(map[string]int{"retried": n}, []string{"tried again"}, [][]string{{fmt.Sprint(n)}})
+}

@@ -1,0 +1,22 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestEventsOfTheBus(t *testing.T) {
+	vars := variables(filepath.Join(t.TempDir(), "data"))
+	s := serve(t, vars, "--samples")
+	s.send(s.token(), "POST", "/api/data/page/index", `{"label":"a"}`, nil)
+	if out := must(t, vars, "events", "status"); !strings.Contains(out, "webhook") || !strings.Contains(out, "GIVEN UP") {
+		t.Errorf("%s", out)
+	}
+	if out := must(t, vars, "events", "buried", "webhook", "--json"); strings.TrimSpace(out) != "[]" {
+		t.Errorf("%s", out)
+	}
+	if out := must(t, vars, "events", "retry", "webhook"); !strings.Contains(out, "0") {
+		t.Errorf("%s", out)
+	}
+}
