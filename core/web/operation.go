@@ -47,6 +47,12 @@ type Operation struct {
 	// operation, for the API document.
 	Errors []int
 
+	// Refuse writes the answer to a request that may not reach the handler: no
+	// token or one that is not valid, a missing role, a body that is announced
+	// too large. Nil means the form of the API. An unauthenticated request must
+	// get WWW-Authenticate (RFC 9110, 11.6.1).
+	Refuse func(w http.ResponseWriter, r *http.Request, err error)
+
 	// Module is who offers the operation; core/app fills it in.
 	Module string
 

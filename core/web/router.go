@@ -101,6 +101,13 @@ func (r *Router) Handle(op *huma.Operation, handler func(huma.Context)) {
 	serve := func(w http.ResponseWriter, req bunrouter.Request) error {
 		rec := w.(*recorder)
 		ctx, err := r.admit(o, rec, req.Request)
+		if err != nil && o.Refuse != nil {
+			if problem.Is(err, problem.Internal) || problem.From(err).Cause != nil {
+				rec.info.err = err
+			}
+			o.Refuse(rec, req.Request, err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

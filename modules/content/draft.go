@@ -97,6 +97,60 @@ func (s *Service) Draft(ctx context.Context, w Write) (*Outcome, error) {
 	return o, nil
 }
 
+// Redraft changes the draft that a document has, in place: from the body alone
+// or merged into its data. NotFound with the code no_draft when it has none.
+func (s *Service) Redraft(ctx context.Context, w Write) (*Outcome, error) {
+	ct, err := s.allowed(ctx, w.Type, auth.Edit)
+	if err != nil {
+		return nil, err
+	}
+	body, err := s.body(w.Raw, false)
+	if err != nil {
+		return nil, err
+	}
+	body = ct.compiled.Stored(body)
+	o := &Outcome{Type: ct.Name, OUUID: w.OUUID}
+	err = s.retry(ctx, ct.id, w.OUUID, func() error { return s.redraft(ctx, ct, w, body, o) })
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// redraft is one attempt of Redraft.
+func (s *Service) redraft(ctx context.Context, ct *contentType, w Write, body []byte, o *Outcome) error {
+	head, err := s.alive(ctx, ct, w.OUUID)
+	switch {
+	case err != nil:
+		return err
+	case !head.Draft || head.Failed:
+		return problem.New(problem.NotFound, "the document has no draft").WithCode("no_draft")
+	case head.lockedFor(who(ctx), s.now()):
+		return s.draftExists(ctx, head)
+	}
+	if err := matches(w.IfMatch, head); err != nil {
+		return err
+	}
+	if err := ct.inCircle(ctx, head.Raw); err != nil {
+		return err
+	}
+	data, err := s.compose(ctx, ct, head, w.Merge, body)
+	if err != nil {
+		return err
+	}
+	found := ct.compiled.ValidateDraft(data)
+	if len(found.Errors) > 0 {
+		return invalid(found.Errors)
+	}
+	r := s.draft(ctx, ct, w.OUUID, data)
+	r.ID, r.Edits = head.ID, head.Edits
+	if err := s.store.edit(ctx, r); err != nil {
+		return err
+	}
+	o.RevisionID, o.Warnings, o.etag = r.ID, found.Warnings, r.etag()
+	return nil
+}
+
 // alive gives the newest revision of a document that exists.
 func (s *Service) alive(ctx context.Context, ct *contentType, ouuid string) (*revision, error) {
 	if err := checkOUUID(ouuid); err != nil {
@@ -121,6 +175,11 @@ func (s *Service) ownRevision(ctx context.Context, ct *contentType, id int64) (*
 // Finalize ends a draft: its data is validated, sealed and put into the default
 // environment. A revision that is final already is left as it is.
 func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refresh bool) (*Outcome, error) {
+	return s.finalize(ctx, typeName, id, "", refresh)
+}
+
+// finalize is Finalize for a revision in the state that ifMatch names, if any.
+func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMatch string, refresh bool) (*Outcome, error) {
 	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
 		return nil, err
@@ -133,6 +192,8 @@ func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refre
 	switch {
 	case r.Deleted:
 		return nil, notFound(ct.Name, r.OUUID)
+	case ifMatch != "" && r.etag() != ifMatch:
+		return nil, problem.New(problem.PreconditionFailed, "revision %d is not in the state %s any more: read it again", id, ifMatch)
 	case !r.Draft:
 		o.Notices = []string{"the revision was finalized already"}
 		return o, nil

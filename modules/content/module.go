@@ -37,6 +37,7 @@ func wiring() fx.Option {
 		fx.Provide(newService), // commands run with it
 		module.Offer[port.Documents](func(s *source) *source { return s }),
 		module.Offer[port.ContentTypes](func(s *source) *source { return s }),
+		module.Offer[port.Editor](func(s *Service) editor { return editor{s} }),
 		module.Offer[port.Indexes](func(x *indexes) *indexes { return x }),
 		module.FileHolders(func(s *source) []port.FileHolder { return []port.FileHolder{s} }),
 		module.Entities(entities),

@@ -10,6 +10,7 @@ import (
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/port"
 )
 
 //go:embed migrations
@@ -32,6 +33,7 @@ func Spec() module.Spec {
 func wiring() fx.Option {
 	return fx.Options(
 		fx.Provide(newService),
+		module.Offer[port.Files](func(s *Service) files { return files{s} }),
 		module.Operations(operations),
 		module.Services(func(s *Service) []module.Service {
 			k := &keeper{service: s}

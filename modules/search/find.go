@@ -10,7 +10,19 @@ import (
 	"github.com/quoin-cms/quoin/core/search/dsl"
 )
 
-var _ port.Finder = (*Service)(nil)
+var (
+	_ port.Finder   = (*Service)(nil)
+	_ port.Searcher = (*Service)(nil)
+)
+
+// SearchDocuments implements port.Searcher.
+func (s *Service) SearchDocuments(ctx context.Context, object []byte) ([]byte, error) {
+	out, err := s.Search(ctx, object)
+	if err != nil {
+		return nil, err
+	}
+	return out.AppendJSON(nil), nil
+}
 
 const (
 	askFind  = "find"

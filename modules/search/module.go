@@ -44,6 +44,7 @@ func wiring() fx.Option {
 		fx.Provide(newService), // commands run with it
 		module.Offer[port.Refresher](func(ix *Indexer) *Indexer { return ix }),
 		module.Offer[port.Finder](func(s *Service) *Service { return s }),
+		module.Offer[port.Searcher](func(s *Service) *Service { return s }),
 		module.Operations(operations),
 		module.Live(subscription),
 		module.Subscribe(others),

@@ -2,6 +2,7 @@ package user
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -21,4 +22,13 @@ func (s *Service) Identity(ctx context.Context, username string) (*auth.Identity
 	return auth.New(auth.Identity{
 		UserID: u.ID, Username: u.Username, DisplayName: u.DisplayName, Email: u.Email, Circles: u.Circles, Granted: u.Roles,
 	}), nil
+}
+
+// Profile implements port.Profiles.
+func (s *Service) Profile(ctx context.Context) ([]byte, error) {
+	reply, err := s.opProfile(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(reply.Body)
 }

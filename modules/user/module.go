@@ -39,6 +39,7 @@ func wiring() fx.Option {
 		}),
 		module.Offer[auth.Authenticator](func(s *Service) *Authenticator { return s.authn }),
 		module.Offer[port.Identities](func(s *Service) *Service { return s }),
+		module.Offer[port.Profiles](func(s *Service) *Service { return s }),
 		module.Operations(Operations),
 		module.Services(services),
 		module.Entities(func(s *Service) []port.Entity { return []port.Entity{NewEntity(s)} }),
