@@ -5,6 +5,7 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/modules/content"
 	"github.com/quoin-cms/quoin/modules/file"
+	"github.com/quoin-cms/quoin/modules/mcp"
 	"github.com/quoin-cms/quoin/modules/form"
 	"github.com/quoin-cms/quoin/modules/job"
 	"github.com/quoin-cms/quoin/modules/search"
@@ -22,5 +23,6 @@ func All() []module.Spec {
 		form.Spec(),
 		webhook.Spec(),
 		job.Spec(),
+		mcp.Spec(),
 	}
 }

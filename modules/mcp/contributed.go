@@ -1,0 +1,149 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+var contributedName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// contributed lists the tools of other modules that the caller may use. What
+// cannot be offered is left out with a line in the log: one bad tool must not
+// cost an agent the others.
+func (s *Service) contributed(ctx context.Context) ([]*sdk.Tool, error) {
+	var list []*sdk.Tool
+	taken := map[string]bool{}
+	for _, source := range s.Tools {
+		tools, err := source.Tools(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "the tools of a source are left out", "source", source.SourceName(), "error", err)
+			continue
+		}
+		for i := range tools {
+			t := &tools[i]
+			if err := s.usable(t, taken); err != nil {
+				s.log.WarnContext(ctx, "a tool is left out", "source", source.SourceName(), "tool", t.Name, "error", err)
+				continue
+			}
+			taken[t.Name] = true
+			list = append(list, contributedTool(t))
+		}
+	}
+	return list, nil
+}
+
+// usable checks a tool of another module.
+func (s *Service) usable(t *port.Tool, taken map[string]bool) error {
+	switch {
+	case !contributedName.MatchString(t.Name):
+		return problem.New(problem.Invalid, "a name has 1 to 64 of A-Z a-z 0-9 _ - .")
+	case s.tools.byName[t.Name] != nil || taken[t.Name]:
+		return problem.New(problem.Conflict, "the name is taken")
+	}
+	for _, text := range [][]byte{t.Input, t.Output} {
+		if text == nil {
+			continue
+		}
+		var of struct {
+			Type string `json:"type"`
+		}
+		if err := json.Unmarshal(text, &of); err != nil || of.Type != "object" {
+			return problem.New(problem.Invalid, "a schema must be an object with the type object")
+		}
+	}
+	return nil
+}
+
+func contributedTool(t *port.Tool) *sdk.Tool {
+	out := &sdk.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: json.RawMessage(none),
+		Annotations: hints(t.ReadOnly, t.Destructive, t.Idempotent, t.OpenWorld),
+	}
+	if t.Input != nil {
+		out.InputSchema = json.RawMessage(t.Input)
+	}
+	if t.Output != nil {
+		out.OutputSchema = json.RawMessage(t.Output)
+	}
+	return out
+}
+
+// callContributed serves a call of a tool of another module; known is false
+// when there is none.
+func (s *Service) callContributed(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, known bool, err error) {
+	for _, source := range s.Tools {
+		tools, err := source.Tools(ctx)
+		if err != nil {
+			continue // told when they are listed
+		}
+		for i := range tools {
+			t := &tools[i]
+			if t.Name != req.Params.Name || s.usable(t, nil) != nil {
+				continue
+			}
+			res, err := s.callSource(ctx, req, source, t)
+			return res, true, err
+		}
+	}
+	return nil, false, nil
+}
+
+func (s *Service) callSource(ctx context.Context, req *sdk.CallToolRequest, source port.ToolSource, t *port.Tool) (*sdk.CallToolResult, error) {
+	text := none
+	if t.Input != nil {
+		text = string(t.Input)
+	}
+	resolved, err := schema(text)
+	if err != nil {
+		return nil, problem.Wrap(err, problem.Internal, "the tool cannot be called")
+	}
+	args, err := arguments(req.Params.Arguments, resolved)
+	if err != nil {
+		return s.wrongArguments(req, err)
+	}
+	out, err := source.CallTool(ctx, port.ToolCall{Name: t.Name, Arguments: args, Progress: progress(ctx, req)})
+	if err != nil {
+		return s.failedCall(ctx, err)
+	}
+	if out == nil {
+		out = &port.ToolResult{}
+	}
+	r := &result{structured: out.Structured, failed: out.Failed, content: []sdk.Content{}}
+	for _, c := range out.Content {
+		r.content = append(r.content, contentOf(c))
+	}
+	return r.sdk(), nil
+}
+
+// progress gives the function that tells the client how far a call is.
+func progress(ctx context.Context, req *sdk.CallToolRequest) func(done, total float64, message string) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return func(float64, float64, string) {}
+	}
+	return func(done, total float64, message string) {
+		// A client that does not listen any more misses nothing.
+		_ = req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: total, Message: message})
+	}
+}
+
+func contentOf(c port.ToolContent) sdk.Content {
+	switch {
+	case c.Data == nil && c.URI == "":
+		return &sdk.TextContent{Text: c.Text}
+	case c.URI != "":
+		return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: c.URI, MIMEType: c.MIME, Text: c.Text, Blob: c.Data}}
+	case strings.HasPrefix(c.MIME, "image/"):
+		return &sdk.ImageContent{Data: c.Data, MIMEType: c.MIME}
+	case strings.HasPrefix(c.MIME, "audio/"):
+		return &sdk.AudioContent{Data: c.Data, MIMEType: c.MIME}
+	}
+	return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "data:", MIMEType: c.MIME, Blob: c.Data}}
+}

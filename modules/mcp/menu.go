@@ -1,0 +1,312 @@
+package mcp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
+)
+
+// menu is what a caller may do, as far as it decides which tools there are.
+type menu struct {
+	types []port.DocumentType
+}
+
+// may reports whether the caller holds a right on any content type.
+func (m *menu) may(r auth.Right) bool {
+	return slices.ContainsFunc(m.types, func(t port.DocumentType) bool { return slices.Contains(t.Rights, r) })
+}
+
+func (m *menu) find(name string) *port.DocumentType {
+	for i := range m.types {
+		if m.types[i].Name == name {
+			return &m.types[i]
+		}
+	}
+	return nil
+}
+
+func always(*menu) bool { return true }
+
+// toolbox holds the tools of the server and what is worked out of them.
+type toolbox struct {
+	service *Service
+	all     []*tool
+	byName  map[string]*tool
+
+	mu    sync.Mutex
+	cache map[string][]*sdk.Tool // of content types, by rights and configuration
+}
+
+// maxCached bounds the lists that are remembered.
+const maxCached = 200
+
+func newToolbox(s *Service) *toolbox {
+	b := &toolbox{service: s, byName: map[string]*tool{}, cache: map[string][]*sdk.Tool{}}
+	b.all = slices.Concat(s.accountTools(), s.documentTools(), s.searchTools(), s.releaseTools(), s.fileTools())
+	for _, t := range b.all {
+		resolved, err := schema(t.input)
+		if err != nil {
+			panic("mcp: the schema of " + t.name + ": " + err.Error()) // it stands in the program
+		}
+		t.resolved = resolved
+		b.byName[t.name] = t
+	}
+	return b
+}
+
+// menu works out what the caller may do.
+func (s *Service) menu(ctx context.Context) (*menu, error) {
+	m := &menu{}
+	if s.Editor == nil {
+		return m, nil
+	}
+	var err error
+	m.types, err = s.Editor.Types(ctx)
+	return m, err
+}
+
+// catalogOf tells which catalogue the caller gets: the address of the client
+// decides, then its token, then the configuration.
+func (s *Service) catalogOf(ctx context.Context, c *caller) (string, error) {
+	if c != nil && (c.query == catalogFull || c.query == catalogCompact) {
+		return c.query, nil
+	}
+	if id := identity(ctx); id != nil && id.TokenID != 0 {
+		name, err := s.store.catalog(ctx, id.TokenID)
+		if name != "" || err != nil {
+			return name, err
+		}
+	}
+	return s.cfg.Catalog, nil
+}
+
+// listTools serves tools/list.
+func (s *Service) listTools(ctx context.Context, req *sdk.ListToolsRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	catalog, err := s.catalogOf(ctx, callerOf(req))
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.menu(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListToolsResult{Tools: []*sdk.Tool{}, Cacheable: sdk.Cacheable{TTLMs: 60_000, CacheScope: "private"}}
+	res, err := next(ctx, "tools/list", req) // checks the cursor, and knows the fixtures
+	if err != nil {
+		return nil, err
+	}
+	compact := catalog == catalogCompact
+	for _, t := range s.tools.all {
+		if (compact && t.compact || !compact && t.full) && t.offered(m) {
+			out.Tools = append(out.Tools, t.sdk(!compact))
+		}
+	}
+	if !compact {
+		perType, err := s.tools.perType(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		out.Tools = append(out.Tools, perType...)
+	}
+	for _, t := range res.(*sdk.ListToolsResult).Tools {
+		if s.tools.byName[t.Name] == nil && t.Name != hidden {
+			out.Tools = append(out.Tools, t)
+		}
+	}
+	contributed, err := s.contributed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out.Tools = append(out.Tools, contributed...)
+	return out, nil
+}
+
+// The names of the tools per content type, in both forms (spec.md 4.2).
+const (
+	readDocument = "get_document_"
+	readShort    = "get_"
+	saveDocument = "create_document_"
+	saveShort    = "save_"
+)
+
+// longestName is what clients take as the name of a tool.
+const longestName = 64
+
+// toolName makes the name of a tool of a content type. One that is too long is
+// cut, and told apart by a hash.
+func toolName(prefix, contentType string) string {
+	name := prefix + contentType
+	if len(name) <= longestName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(contentType))
+	tail := "_" + hex.EncodeToString(sum[:4])
+	return name[:longestName-len(tail)] + tail
+}
+
+// perType lists the tools of the content types of a menu.
+func (b *toolbox) perType(ctx context.Context, m *menu) ([]*sdk.Tool, error) {
+	s := b.service
+	if s.Editor == nil {
+		return nil, nil
+	}
+	version, err := s.Editor.ConfigVersion(ctx)
+	if err != nil {
+		return nil, err
+	}
+	granted := slices.Clone(identity(ctx).Granted)
+	slices.Sort(granted)
+	key, err := json.Marshal([]any{version, granted})
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	list, known := b.cache[string(key)]
+	b.mu.Unlock()
+	if known {
+		return list, nil
+	}
+	for _, t := range m.types {
+		list = append(list, s.readTool(t))
+		if slices.Contains(t.Rights, auth.Create) || slices.Contains(t.Rights, auth.Edit) {
+			save, err := s.saveTool(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, save)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.cache) >= maxCached {
+		clear(b.cache)
+	}
+	b.cache[string(key)] = list
+	return list, nil
+}
+
+func (s *Service) readTool(t port.DocumentType) *sdk.Tool {
+	prefix := readDocument
+	if s.cfg.ToolNames == namesShort {
+		prefix = readShort
+	}
+	return &sdk.Tool{
+		Name: toolName(prefix, t.Name), Title: "Read: " + t.Singular, Description: "Read a document of the content type " + t.Name + about(t),
+		InputSchema: json.RawMessage(inputOuuid), OutputSchema: json.RawMessage(outputDocument), Annotations: hints(true, false, true, false),
+	}
+}
+
+func (s *Service) saveTool(ctx context.Context, t port.DocumentType) (*sdk.Tool, error) {
+	prefix := saveDocument
+	if s.cfg.ToolNames == namesShort {
+		prefix = saveShort
+	}
+	raw, err := s.Editor.Schema(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &sdk.Tool{
+		Name: toolName(prefix, t.Name), Title: "Draft: " + t.Singular,
+		Description: "Create a draft of the content type " + t.Name + ", or replace the data of a document by a draft when its ouuid is given. Nothing is published." + about(t),
+		InputSchema: json.RawMessage(saveSchema(raw)), OutputSchema: json.RawMessage(outputSaved), Annotations: hints(false, false, false, false),
+	}, nil
+}
+
+func about(t port.DocumentType) string {
+	if t.Description == "" {
+		return ""
+	}
+	const longest = 300
+	text := t.Description
+	if len(text) > longest {
+		text = strings.ToValidUTF8(text[:longest], "") + "…"
+	}
+	return " " + text
+}
+
+// saveSchema is the input schema of a tool that saves documents with a schema.
+// Definitions move to the root, where references look for them.
+func saveSchema(document []byte) []byte {
+	defs, has := rawjson.Get(document, "$defs")
+	data := rawjson.Without(nil, document, "$schema", "$id", "$defs")
+	b := append([]byte(`{"type":"object","properties":{"rawData":`), data...)
+	b = append(b, `,"ouuid":{"type":"string","description":"of an existing document, or of the new one"}},"required":["rawData"],"additionalProperties":false`...)
+	if has {
+		b = append(append(b, `,"$defs":`...), defs...)
+	}
+	return append(b, '}')
+}
+
+// callTool serves tools/call: a name of a content type leads to the tool for all
+// of them, a name of another module to that one.
+func (s *Service) callTool(ctx context.Context, req *sdk.CallToolRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	if req.Params == nil {
+		return nil, problem.New(problem.Invalid, "params are missing")
+	}
+	name := req.Params.Name
+	if s.tools.byName[name] == nil {
+		to, contentType, err := s.perTypeName(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if to != "" {
+			params := *req.Params
+			params.Name = to
+			if params.Arguments, err = withType(params.Arguments, contentType); err != nil {
+				return s.wrongArguments(req, err)
+			}
+			renamed := *req
+			renamed.Params = &params
+			return next(ctx, "tools/call", &renamed)
+		}
+		if res, known, err := s.callContributed(ctx, req); known || err != nil {
+			return res, err
+		}
+	}
+	return next(ctx, "tools/call", req)
+}
+
+// withType adds the content type to arguments.
+func withType(args []byte, contentType string) ([]byte, error) {
+	args, err := arguments(args, nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, has := rawjson.Get(args, "contentType"); has {
+		return nil, problem.New(problem.Invalid, "contentType is not an argument of this tool")
+	}
+	return rawjson.Set(nil, args, "contentType", rawjson.AppendString(nil, contentType)), nil
+}
+
+// perTypeName finds the tool and the content type that a name stands for, among
+// those that the caller may view.
+func (s *Service) perTypeName(ctx context.Context, name string) (to, contentType string, err error) {
+	m, err := s.menu(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	for _, form := range []struct{ prefix, to string }{
+		{readDocument, "get_document"}, {saveDocument, "save_document"}, {readShort, "get_document"}, {saveShort, "save_document"},
+	} {
+		if !strings.HasPrefix(name, form.prefix) {
+			continue
+		}
+		for _, t := range m.types {
+			if toolName(form.prefix, t.Name) == name {
+				return form.to, t.Name, nil
+			}
+		}
+	}
+	return "", "", nil
+}

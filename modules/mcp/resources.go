@@ -1,0 +1,311 @@
+package mcp
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
+)
+
+// scheme is what the addresses of resources begin with (contract-notes 1.2).
+const scheme = "elasticms://"
+
+const (
+	typesURI        = scheme + "content-types/descriptions"
+	environmentsURI = scheme + "environments/descriptions"
+	jsonType        = "application/json"
+)
+
+// documentURI is the address of the newest revision of a document.
+func documentURI(contentType, ouuid string) string {
+	return scheme + "documents/" + url.PathEscape(contentType) + "/" + url.PathEscape(ouuid)
+}
+
+// publishedURI is the address of a document in an environment.
+func publishedURI(environment, contentType, ouuid string) string {
+	return scheme + "environments/" + url.PathEscape(environment) + "/documents/" + url.PathEscape(contentType) + "/" + url.PathEscape(ouuid)
+}
+
+func templates() []*sdk.ResourceTemplate {
+	return []*sdk.ResourceTemplate{
+		{URITemplate: scheme + "documents/{contentType}/{ouuid}", Name: "document", Title: "Document", Description: "Newest revision of a document, which may be a draft", MIMEType: jsonType},
+		{URITemplate: scheme + "environments/{environment}/documents/{contentType}/{ouuid}", Name: "published-document", Title: "Published document", Description: "A document as it is in an environment", MIMEType: jsonType},
+		{URITemplate: scheme + "content-types/{name}/description", Name: "content-type", Title: "Content type", Description: "A content type and your rights", MIMEType: jsonType},
+		{URITemplate: scheme + "content-types/{name}/schema", Name: "content-type-schema", Title: "Schema", Description: "JSON Schema of the documents of a content type", MIMEType: "application/schema+json"},
+		{URITemplate: scheme + "environments/{name}/description", Name: "environment", Title: "Environment", Description: "An environment", MIMEType: jsonType},
+		{URITemplate: scheme + "files/{hash}", Name: "file", Title: "File", Description: "The bytes of a file"},
+	}
+}
+
+// listResources serves resources/list.
+func (s *Service) listResources(ctx context.Context, req *sdk.ListResourcesRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	res, err := next(ctx, "resources/list", req) // checks the cursor, and knows the fixtures
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourcesResult{Resources: []*sdk.Resource{}, Cacheable: sdk.Cacheable{TTLMs: 60_000, CacheScope: "private"}}
+	if s.Editor != nil {
+		out.Resources = append(out.Resources, &sdk.Resource{URI: typesURI, Name: "content-types", Title: "Content types", Description: "The content types you may view", MIMEType: jsonType})
+		m, err := s.menu(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range m.types {
+			out.Resources = append(out.Resources, &sdk.Resource{
+				URI: scheme + "content-types/" + t.Name + "/schema", Name: t.Name + "-schema", Title: "Schema of " + t.Singular,
+				Description: "JSON Schema of the documents of " + t.Name, MIMEType: "application/schema+json",
+			})
+		}
+	}
+	if s.Types != nil {
+		out.Resources = append(out.Resources, &sdk.Resource{URI: environmentsURI, Name: "environments", Title: "Environments", Description: "Where documents are published", MIMEType: jsonType})
+	}
+	for _, r := range res.(*sdk.ListResourcesResult).Resources {
+		if r.URI != hiddenURI {
+			out.Resources = append(out.Resources, r)
+		}
+	}
+	for _, source := range s.Resources {
+		list, err := source.Resources(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "the resources of a source are left out", "source", source.SourceName(), "error", err)
+			continue
+		}
+		for _, r := range list {
+			out.Resources = append(out.Resources, &sdk.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME, Size: r.Size})
+		}
+	}
+	return out, nil
+}
+
+// listTemplates serves resources/templates/list.
+func (s *Service) listTemplates(ctx context.Context, req *sdk.ListResourceTemplatesRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	res, err := next(ctx, "resources/templates/list", req)
+	if err != nil {
+		return nil, err
+	}
+	out := &sdk.ListResourceTemplatesResult{ResourceTemplates: templates(), Cacheable: sdk.Cacheable{TTLMs: 3_600_000, CacheScope: "private"}}
+	out.ResourceTemplates = append(out.ResourceTemplates, res.(*sdk.ListResourceTemplatesResult).ResourceTemplates...)
+	for _, source := range s.Resources {
+		list, err := source.ResourceTemplates(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "the resource templates of a source are left out", "source", source.SourceName(), "error", err)
+			continue
+		}
+		for _, t := range list {
+			out.ResourceTemplates = append(out.ResourceTemplates, &sdk.ResourceTemplate{URITemplate: t.Template, Name: t.Name, Title: t.Title, Description: t.Description, MIMEType: t.MIME})
+		}
+	}
+	return out, nil
+}
+
+// readResource serves resources/read.
+func (s *Service) readResource(ctx context.Context, req *sdk.ReadResourceRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	if req.Params == nil {
+		return nil, problem.New(problem.Invalid, "params are missing")
+	}
+	contents, err := s.contents(ctx, req.Params.URI)
+	switch {
+	case problem.Is(err, problem.NotFound) && !strings.HasPrefix(req.Params.URI, scheme):
+		return next(ctx, "resources/read", req)
+	case problem.Is(err, problem.NotFound):
+		return nil, s.unknownResource(req, req.Params.URI)
+	case err != nil:
+		return nil, err
+	}
+	return &sdk.ReadResourceResult{Contents: contents, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
+}
+
+// contents reads a resource: NotFound when there is none that the caller may
+// read.
+func (s *Service) contents(ctx context.Context, uri string) ([]*sdk.ResourceContents, error) {
+	if rest, ours := strings.CutPrefix(uri, scheme); ours {
+		contents, err := s.own(ctx, uri, rest)
+		if contents != nil || err != nil && !problem.Is(err, problem.NotFound) {
+			return contents, err
+		}
+	}
+	for _, source := range s.Resources {
+		list, err := source.ReadResource(ctx, uri)
+		if problem.Is(err, problem.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		contents := []*sdk.ResourceContents{}
+		for _, c := range list {
+			contents = append(contents, &sdk.ResourceContents{URI: c.URI, MIMEType: c.MIME, Text: c.Text, Blob: c.Data})
+		}
+		return contents, nil
+	}
+	return nil, problem.New(problem.NotFound, "there is no such resource")
+}
+
+// own reads a resource of the server itself; nil and no error when it has none
+// at the address.
+func (s *Service) own(ctx context.Context, uri, rest string) ([]*sdk.ResourceContents, error) {
+	parts := strings.Split(rest, "/")
+	for i := range parts {
+		var err error
+		if parts[i], err = url.PathUnescape(parts[i]); err != nil || !utf8.ValidString(parts[i]) {
+			return nil, nil
+		}
+	}
+	is := func(pattern ...string) bool {
+		if len(parts) != len(pattern) {
+			return false
+		}
+		for i, p := range pattern {
+			if p != "" && p != parts[i] || parts[i] == "" {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case is("files", "") && s.Files != nil:
+		return s.fileContents(ctx, uri, parts[1])
+	case is("environments", "descriptions") && s.Types != nil, is("environments", "", "description") && s.Types != nil:
+		return s.environmentContents(ctx, uri, parts[1:len(parts)-1])
+	case s.Editor == nil:
+		return nil, nil
+	case is("documents", "", ""):
+		return documentContents(uri)(s.Editor.Read(ctx, port.Key{Type: parts[1], OUUID: parts[2]}, 0))
+	case is("environments", "", "documents", "", ""):
+		return documentContents(uri)(s.Editor.Published(ctx, port.Key{Type: parts[3], OUUID: parts[4]}, parts[1]))
+	case is("content-types", "descriptions"):
+		all, err := s.typeInfos(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return textContents(uri, map[string]any{"contentTypes": all})
+	case is("content-types", "", "description"):
+		m, err := s.menu(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := m.find(parts[1])
+		if t == nil {
+			return nil, nil
+		}
+		return textContents(uri, infoOf(*t))
+	case is("content-types", "", "schema"):
+		text, err := s.Editor.Schema(ctx, parts[1])
+		if err != nil {
+			return nil, err
+		}
+		return []*sdk.ResourceContents{{URI: uri, MIMEType: "application/schema+json", Text: string(text)}}, nil
+	}
+	return nil, nil
+}
+
+func textContents(uri string, v any) ([]*sdk.ResourceContents, error) {
+	r, err := object(v)
+	if err != nil {
+		return nil, err
+	}
+	return []*sdk.ResourceContents{{URI: uri, MIMEType: jsonType, Text: string(r.structured)}}, nil
+}
+
+func documentContents(uri string) func(*port.Revision, error) ([]*sdk.ResourceContents, error) {
+	return func(r *port.Revision, err error) ([]*sdk.ResourceContents, error) {
+		if err != nil {
+			return nil, err
+		}
+		return textContents(uri, documentOf(r))
+	}
+}
+
+func (s *Service) environmentContents(ctx context.Context, uri string, which []string) ([]*sdk.ResourceContents, error) {
+	environments, err := s.Types.Environments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	type info struct {
+		Name  string `json:"name"`
+		Alias string `json:"alias"`
+	}
+	all := []info{}
+	for _, e := range environments {
+		if len(which) == 1 && which[0] == e.Name {
+			return textContents(uri, info{e.Name, e.Alias})
+		}
+		all = append(all, info{e.Name, e.Alias})
+	}
+	if len(which) == 1 {
+		return nil, nil
+	}
+	return textContents(uri, map[string]any{"environments": all})
+}
+
+func (s *Service) fileContents(ctx context.Context, uri, hash string) ([]*sdk.ResourceContents, error) {
+	f, err := s.Files.File(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	if f.Size > int64(s.cfg.MaxFile) {
+		return nil, problem.New(problem.TooLarge, "the file has %d bytes; %s at most are given here: load it from /api/file/view/%s", f.Size, s.cfg.MaxFile, f.Hash)
+	}
+	bytes, err := s.readFile(ctx, f.Hash, 0, f.Size)
+	if err != nil {
+		return nil, err
+	}
+	c := &sdk.ResourceContents{URI: uri, MIMEType: f.Type}
+	if strings.HasPrefix(f.Type, "text/") && utf8.Valid(bytes) {
+		c.Text = string(bytes)
+	} else {
+		c.Blob = bytes
+	}
+	return []*sdk.ResourceContents{c}, nil
+}
+
+// maySubscribe refuses subscriptions to what the caller cannot read.
+func (s *Service) maySubscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
+	c := callerOf(req)
+	const longest = 2000
+	if len(req.Params.URI) > longest {
+		return problem.New(problem.Invalid, "the uri is too long")
+	}
+	if req.Extra == nil || c != nil && c.resumed || s.cfg.Fixtures && !strings.HasPrefix(req.Params.URI, scheme) {
+		// A listen stream of the SDK subscribes without telling who it is: the
+		// identity is in ctx then.
+		if req.Extra != nil || identity(ctx) == nil {
+			return nil
+		}
+	}
+	if s.cfg.Fixtures && !strings.HasPrefix(req.Params.URI, scheme) {
+		return nil
+	}
+	_, err := s.contents(ctx, req.Params.URI)
+	if problem.Is(err, problem.TooLarge) {
+		return nil
+	}
+	if problem.Is(err, problem.NotFound) {
+		return s.unknownResource(req, req.Params.URI)
+	}
+	return err
+}
+
+// watchedURIs are the addresses that sessions of this process follow. Listen
+// streams are not among them: they hear of single changes only.
+func (s *Service) watchedURIs() []string {
+	seen := map[string]bool{}
+	var list []string
+	for _, x := range s.sessions.list() {
+		x.mu.Lock()
+		for _, u := range x.subscribed {
+			if !seen[u] {
+				seen[u] = true
+				list = append(list, u)
+			}
+		}
+		x.mu.Unlock()
+	}
+	return list
+}
