@@ -19,3 +19,19 @@ type Cursor interface {
 	// called every few seconds.
 	Tidy()
 }
+
+// Portable is a cursor that holds nothing but where it stands, so that any
+// process which reaches the same documents can continue it (see Resumer).
+type Portable interface {
+	Cursor
+	// Place tells in some hundred bytes where the cursor stands.
+	Place() ([]byte, error)
+}
+
+// Resumer is an engine whose cursors are Portable.
+type Resumer interface {
+	// Resume gives the cursor that stands at a place, of the same request; its
+	// Now must be set and be the same as well. A place that does not come from
+	// Place is Invalid.
+	Resume(r *Request, place []byte) (Cursor, error)
+}

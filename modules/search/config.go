@@ -22,8 +22,8 @@ type Config struct {
 	Timeout        time.Duration `yaml:"timeout" doc:"Longest time of one search."`
 	MaxRequest     conf.Bytes    `yaml:"max_request" doc:"Largest body of a search request."`
 
-	Scrolls         int           `yaml:"scrolls" doc:"How many scrolls may be open at once; one more is answered with 429."`
-	ScrollsPerUser  int           `yaml:"scrolls_per_user" doc:"How many of them one user may have."`
+	Scrolls         int           `yaml:"scrolls" doc:"How many scrolls may be open at once; one more is answered with 429. With typesense the ids of scrolls hold them: any number may be open, and the process keeps so many at hand."`
+	ScrollsPerUser  int           `yaml:"scrolls_per_user" doc:"With embedded: how many of them one user may have."`
 	ScrollKeepAlive time.Duration `yaml:"scroll_keep_alive" doc:"Longest time that a client may ask a scroll to wait for the next page."`
 }
 

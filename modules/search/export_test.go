@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"testing"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
@@ -138,3 +139,36 @@ func AnalyzeBody(raw []byte) (text string, answer []byte, err error) {
 
 // Keep reads how long a scroll is to be kept.
 func Keep(cfg *Config, text string) (time.Duration, error) { return (&Service{cfg: cfg}).keep(text) }
+
+// ScrollIDs make ids that hold a scroll, for tests of their own.
+type ScrollIDs struct{ *scrollIDs }
+
+// NewScrollIDs makes ids with a clock.
+func NewScrollIDs(cfg *Config, instance string, now func() time.Time) ScrollIDs {
+	s := newScrollIDs(cfg, instance)
+	s.now = now
+	return ScrollIDs{s}
+}
+
+// Pack gives the id of a scroll that stands still.
+func (s ScrollIDs) Pack(t testing.TB, user int64, keep time.Duration) string {
+	t.Helper()
+	id, err := s.pack(heldScroll{User: user, Search: "{}"}, stays{}, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+type stays struct{ search.Cursor }
+
+func (stays) Place() ([]byte, error) { return []byte(`{}`), nil }
+
+// Unpack reads an id.
+func (s ScrollIDs) Unpack(id string, user int64) error {
+	_, err := s.unpack(id, user)
+	return err
+}
+
+// Warm counts the cursors at hand.
+func (s ScrollIDs) Warm() int { return len(s.atUse.at) }

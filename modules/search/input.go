@@ -66,8 +66,11 @@ func (in *input) textOf(key string, most int) string {
 }
 
 // name gives a string that must be there and not be empty.
-func (in *input) name(key string) string {
-	s := in.text(key)
+func (in *input) name(key string) string { return in.nameOf(key, maxText) }
+
+// nameOf is name with at most so many bytes.
+func (in *input) nameOf(key string, most int) string {
+	s := in.textOf(key, most)
 	if s == "" {
 		in.fail(key, "must be a string that is not empty")
 	}

@@ -78,7 +78,7 @@ func newEngine(d *db.DB, bus *event.Bus, docs port.Documents, types port.Content
 }
 
 func newService(ix *Indexer, types port.ContentTypes, cfg *Config, i module.Instance, log *slog.Logger) *Service {
-	return &Service{engine: ix.engine, instance: i.ID, index: ix, scrolls: ix.scrolls, analyzing: make(chan struct{}, atOnce), types: types, cfg: cfg, log: log}
+	return &Service{engine: ix.engine, instance: i.ID, index: ix, scrolls: ix.scrolls, ids: newScrollIDs(cfg, i.ID), analyzing: make(chan struct{}, atOnce), types: types, cfg: cfg, log: log}
 }
 
 // runner starts and stops the indexer.

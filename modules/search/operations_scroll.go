@@ -11,6 +11,7 @@ import (
 
 const scrollDoc = "The answer is that of a search with a member _scroll_id, and hits.total in every page; a page without hits is the end. " +
 	"All pages show one moment: what was there when the scroll was opened, in the order of the index; sort and from do not matter. " +
+	"With search.engine typesense the id stands for one page, so take it from the last answer; a page shows documents as they are then, and every replica can give it. " +
 	"expire-time (30s, 3m, 1h; by default 3m) is how long the next call may take. A scroll belongs to the user who opened it and shows what that user may view at the time of each page. "
 
 // scrolling are the endpoints of scrolls.
@@ -38,11 +39,11 @@ func scrolling(s *Service) []web.Operation {
 			Doc: `The body is {"scroll-id":"…","expire-time":"3m"}. ` + scrollDoc + "404: the scroll has expired, or is not one of this user.",
 		}, func(ctx context.Context, in *body) (*web.Raw, error) {
 			p := parse(in.RawBody)
-			id, expire := p.name("scroll-id"), p.text("expire-time")
+			id, expire := p.nameOf("scroll-id", 2*maxScrollID), p.text("expire-time")
 			if p.err != nil {
 				return nil, p.err
 			}
-			out, err := s.NextScroll(ctx, id, expire)
+			id, out, err := s.NextScroll(ctx, id, expire)
 			if err != nil {
 				return nil, err
 			}

@@ -317,54 +317,60 @@ func TestRebuildRealSize(t *testing.T) {
 // TestRebuildUnderLoad: environments are rebuilt and indexed again while
 // documents are written and everybody searches, and nobody notices.
 func TestRebuildUnderLoad(t *testing.T) {
-	engines(t, func(t *testing.T, vars ...string) {
-		s := start(t, append(vars, "QUOIN_SEARCH__KEEP_REPLACED=1m")...)
-		s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer")
-		s.aliasOfBoth()
-		w := &traffic{s: s, r: rand.New(rand.NewPCG(3, 4)), preview: map[string]int{}, live: map[string]int{}}
-		var lines strings.Builder
-		for w.next < 4000 {
-			w.next++
-			id := "d" + strconv.Itoa(w.next)
-			w.add(id)
-			fmt.Fprintf(&lines, `{"ouuid":"%s","data":{"title":"stone %s","n":%d}}`+"\n", id, sentence(w.r, 10), w.next)
-			if w.next%3 == 0 {
-				w.live[id] = w.next
-				fmt.Fprintf(&lines, `{"op":"publish","ouuid":"%s","environment":"live"}`+"\n", id)
-			}
-		}
-		s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
-		first := s.indexOf("quoin_preview")
-
-		s.underLoad(w, func() {
-			for range 2 {
-				for _, line := range []string{"environment rebuild preview", "environment rebuild live", "environment reindex preview"} {
-					s.rebuilt(line)
-				}
-			}
-		})
-		s.post("/api/search/refresh", "[]").is(200)
-		now := s.indexOf("quoin_preview")
-		for _, index := range []string{"quoin_preview", now} {
-			s.compare(index, w.preview)
-		}
-		s.compare("quoin_live", w.live)
-		if now == first || s.emitted("environment.new_index.preview") != 3 || s.emitted("manage_alias.update.quoin_both") != 5 {
-			t.Errorf("%s after %s, %d and %d events", now, first, s.emitted("environment.new_index.preview"), s.emitted("manage_alias.update.quoin_both"))
-		}
-		if out, err := s.quoin("orphans delete", nil); err != nil || !strings.Contains(out, "quoin_preview_") || strings.Contains(out, now) {
-			t.Errorf("orphans: %s %v", out, err)
-		}
-		if out, err := s.quoin("aliases check", nil); err != nil || out != "[]" {
-			t.Errorf("aliases: %s %v", out, err)
-		}
-		s = s.again()
-		if got := s.indexOf("quoin_preview"); got != now {
-			t.Errorf("after a restart the index is %s, before it was %s", got, now)
-		}
-		s.compare("quoin_preview", w.preview)
-		s.compare("quoin_live", w.live)
+	t.Run("server", func(t *testing.T) {
+		vars, _ := onServer(t)
+		rebuildUnderLoad(t, vars...)
 	})
+	engines(t, rebuildUnderLoad)
+}
+
+func rebuildUnderLoad(t *testing.T, vars ...string) {
+	s := start(t, append(vars, "QUOIN_SEARCH__KEEP_REPLACED=1m")...)
+	s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer")
+	s.aliasOfBoth()
+	w := &traffic{s: s, r: rand.New(rand.NewPCG(3, 4)), preview: map[string]int{}, live: map[string]int{}}
+	var lines strings.Builder
+	for w.next < 4000 {
+		w.next++
+		id := "d" + strconv.Itoa(w.next)
+		w.add(id)
+		fmt.Fprintf(&lines, `{"ouuid":"%s","data":{"title":"stone %s","n":%d}}`+"\n", id, sentence(w.r, 10), w.next)
+		if w.next%3 == 0 {
+			w.live[id] = w.next
+			fmt.Fprintf(&lines, `{"op":"publish","ouuid":"%s","environment":"live"}`+"\n", id)
+		}
+	}
+	s.post("/api/data/page/_bulk?refresh=true", lines.String()).is(200)
+	first := s.indexOf("quoin_preview")
+
+	s.underLoad(w, func() {
+		for range 2 {
+			for _, line := range []string{"environment rebuild preview", "environment rebuild live", "environment reindex preview"} {
+				s.rebuilt(line)
+			}
+		}
+	})
+	s.post("/api/search/refresh", "[]").is(200)
+	now := s.indexOf("quoin_preview")
+	for _, index := range []string{"quoin_preview", now} {
+		s.compare(index, w.preview)
+	}
+	s.compare("quoin_live", w.live)
+	if now == first || s.emitted("environment.new_index.preview") != 3 || s.emitted("manage_alias.update.quoin_both") != 5 {
+		t.Errorf("%s after %s, %d and %d events", now, first, s.emitted("environment.new_index.preview"), s.emitted("manage_alias.update.quoin_both"))
+	}
+	if out, err := s.quoin("orphans delete", nil); err != nil || !strings.Contains(out, "quoin_preview_") || strings.Contains(out, now) {
+		t.Errorf("orphans: %s %v", out, err)
+	}
+	if out, err := s.quoin("aliases check", nil); err != nil || out != "[]" {
+		t.Errorf("aliases: %s %v", out, err)
+	}
+	s = s.again()
+	if got := s.indexOf("quoin_preview"); got != now {
+		t.Errorf("after a restart the index is %s, before it was %s", got, now)
+	}
+	s.compare("quoin_preview", w.preview)
+	s.compare("quoin_live", w.live)
 }
 
 // TestRebuildOutlivesTheServer: a rebuild that a server was asked for and had

@@ -9,6 +9,7 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/dsl"
 )
 
 // defaultKeep is how long a scroll waits for the next call when the call does
@@ -29,10 +30,14 @@ func (s *Service) InitScroll(ctx context.Context, text []byte, expire string) (i
 		return "", nil, err
 	}
 	err = s.evaluate(ctx, text, func(ctx context.Context, t search.Target, r *search.Request) error {
-		r.Source.Includes = withSystem(r.Source.Includes)
-		r.Sort, r.From = nil, 0
+		scrollOf(r)
+		r.Now = time.Now()
 		cursor, err := s.engine.Scroll(ctx, t, r)
 		if err != nil {
+			return err
+		}
+		if portable, ok := cursor.(search.Portable); ok {
+			id, out, err = s.openHeld(ctx, heldScroll{User: user.UserID, Now: r.Now.UnixNano(), Search: string(text)}, portable, t.Types, keep)
 			return err
 		}
 		sc, err := s.scrolls.add(user.UserID, cursor, keep)
@@ -48,31 +53,95 @@ func (s *Service) InitScroll(ctx context.Context, text []byte, expire string) (i
 	return id, out, err
 }
 
-// NextScroll gives the next page of a scroll of the user of the context, with
-// what the user may view now; one without hits is the end. NotFound when there
-// is no such scroll, which is all that other users learn of it.
-func (s *Service) NextScroll(ctx context.Context, id, expire string) (out *search.Response, err error) {
-	user, err := auth.Require(ctx)
+// scrollOf makes the request of a scroll of that of a search.
+func scrollOf(r *search.Request) {
+	r.Source.Includes = withSystem(r.Source.Includes)
+	r.Sort, r.From = nil, 0
+}
+
+// openHeld gives the first page of a scroll that its id holds.
+func (s *Service) openHeld(ctx context.Context, h heldScroll, c search.Portable, types []string, keep time.Duration) (string, *search.Response, error) {
+	out, err := c.Next(ctx, types)
+	if err != nil {
+		return "", nil, err
+	}
+	id, err := s.ids.pack(h, c, keep)
+	if err == nil && len(id) > maxScrollID {
+		err = problem.Field(problem.Invalid, "search", "the id of a scroll holds the search, and for this one it has %d bytes, above the limit of %d: shorten the search", len(id), maxScrollID)
+	}
+	return id, out, err
+}
+
+// nextHeld gives the next page of a scroll that its id holds, and the id of the
+// page behind it.
+func (s *Service) nextHeld(ctx context.Context, user int64, id string, types []string, keep time.Duration) (next string, out *search.Response, err error) {
+	h, err := s.ids.unpack(id, user)
+	if err != nil {
+		return "", nil, err
+	}
+	c := s.ids.atUse.take(h.code)
+	if c == nil {
+		if c, err = s.resume(h); err != nil {
+			return "", nil, err
+		}
+	}
+	err = s.within(ctx, func(ctx context.Context) (err error) {
+		if out, err = c.Next(ctx, types); err == nil {
+			next, err = s.ids.pack(*h, c, keep)
+		}
+		return err
+	})
+	return next, out, err
+}
+
+// resume makes the cursor that an id holds.
+func (s *Service) resume(h *heldScroll) (search.Portable, error) {
+	engine, ok := s.engine.(search.Resumer)
+	if !ok {
+		return nil, noScroll()
+	}
+	r, err := dsl.Parse([]byte(h.Search))
 	if err != nil {
 		return nil, err
+	}
+	scrollOf(r)
+	r.Now = time.Unix(0, h.Now)
+	c, err := engine.Resume(r, h.Place)
+	if err != nil {
+		return nil, err
+	}
+	return c.(search.Portable), nil
+}
+
+// NextScroll gives the next page of a scroll of the user of the context, with
+// what the user may view now, and the id with which to ask for the page behind
+// it; one without hits is the end. NotFound when there is no such scroll, which
+// is all that other users learn of it.
+func (s *Service) NextScroll(ctx context.Context, id, expire string) (next string, out *search.Response, err error) {
+	user, err := auth.Require(ctx)
+	if err != nil {
+		return "", nil, err
 	}
 	keep, err := s.keep(expire)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	visible, err := s.visible(ctx)
 	if err != nil {
-		return nil, err
+		return "", nil, err
+	}
+	if strings.HasPrefix(id, scrollMark) {
+		return s.nextHeld(ctx, user.UserID, id, visible, keep)
 	}
 	sc, err := s.scrolls.find(user.UserID, id, keep)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	err = s.within(ctx, func(ctx context.Context) (err error) {
 		out, err = s.scrolls.page(ctx, sc, visible)
 		return err
 	})
-	return out, err
+	return id, out, err
 }
 
 // keep reads how long a scroll is to be kept: digits and a unit of

@@ -118,7 +118,7 @@ func (s *scrolls) find(user int64, id string, keep time.Duration) (*scroll, erro
 	now := s.now()
 	sc := s.open[id]
 	if sc == nil || sc.user != user || !now.Before(sc.until) {
-		return nil, problem.Field(problem.NotFound, "scroll-id", "there is no such scroll: it has expired, or it never was").WithCode("scroll_not_found")
+		return nil, noScroll()
 	}
 	sc.until = now.Add(keep)
 	return sc, nil

@@ -30,6 +30,7 @@ type Service struct {
 	engine    search.Engine
 	index     *Indexer
 	scrolls   *scrolls
+	ids       *scrollIDs    // of scrolls that are not in scrolls
 	analyzing chan struct{} // holds a value for each text that is being analyzed
 	types     port.ContentTypes
 	cfg       *Config

@@ -21,6 +21,7 @@ func scrolls(t *testing.T, factory subject) {
 	} else {
 		t.Run("OneMoment", func(t *testing.T) { scrollMoment(t, factory) })
 	}
+	t.Run("Resumed", func(t *testing.T) { scrollResumed(t, factory) })
 	t.Run("Rights", func(t *testing.T) { scrollRights(t, factory) })
 	t.Run("Refused", func(t *testing.T) { scrollRefused(t, factory) })
 }
@@ -182,6 +183,69 @@ func scrollLive(t *testing.T, factory subject) {
 			t.Errorf("document %d was given %d times", i, n)
 		case i >= 90 && i < 100 && n > 0 && !strings.Contains(" "+first+" ", " "+id+" "):
 			t.Errorf("document %d was given after it was deleted", i)
+		}
+	}
+}
+
+// scrollResumed continues each page from nothing but the place of the one
+// before, if the engine can.
+func scrollResumed(t *testing.T, factory subject) {
+	b := newBench(t, factory)
+	engine, ok := b.e.(search.Resumer)
+	if !ok {
+		return
+	}
+	docs := numbered(0, 40, `{"n":%d,"t":"red stone","k":[{"a":1},{"a":2}]}`)
+	settings := search.Settings{Types: map[string][]search.Field{"page": {{Path: "k", Kind: "nested"}}}}
+	b.index("one", settings, docs[:25]...)
+	b.index("two", settings, docs[25:]...)
+	b.index("none", search.Settings{})
+	for _, object := range []string{
+		`{"size":4}`, `{"size":100}`, `{"size":3,"query":{"range":{"n":{"gte":10}}},"post_filter":{"match_phrase":{"t":"red stone"}}}`,
+		`{"size":4,"query":{"nested":{"path":"k","query":{"bool":{"must_not":[{"term":{"k.a":3}}]}}}}}`,
+		`{"size":4,"query":{"range":{"d":{"lte":"now"}}}}`, `{"size":4,"query":{"prefix":{"t":"st"}}}`,
+	} {
+		r, err := dsl.Parse([]byte(object))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Now = now
+		names := []string{"one", "two", "none"}
+		want := b.rest(b.scroll(target(names...), object))
+		cursor, err := b.e.Scroll(t.Context(), target(names...), r)
+		if err != nil {
+			t.Fatalf("%s: %v", object, err)
+		}
+		var got []string
+		for {
+			out, err := cursor.Next(t.Context(), nil)
+			if err != nil {
+				t.Fatalf("%s: %v", object, err)
+			}
+			if len(out.Hits) == 0 {
+				break
+			}
+			if out.Total != int64(len(want)) || out.Shards != 3 {
+				t.Errorf("%s: a total of %d from %d indices", object, out.Total, out.Shards)
+			}
+			for _, h := range out.Hits {
+				got = append(got, string(h.Source))
+			}
+			place, err := cursor.(search.Portable).Place()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cursor, err = engine.Resume(r, place); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s: %d documents, want %d", object, len(got), len(want))
+		}
+	}
+	for _, place := range []string{"", "[]", "nonsense", `{"p":5}`} {
+		if _, err := engine.Resume(&search.Request{Size: 1, Now: now}, []byte(place)); !problem.Is(err, problem.Invalid) {
+			t.Errorf("the place %q: %v", place, err)
 		}
 	}
 }
