@@ -319,18 +319,20 @@ func TestRebuildRealSize(t *testing.T) {
 func TestRebuildUnderLoad(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		vars, _ := onServer(t)
-		rebuildUnderLoad(t, vars...)
+		rebuildUnderLoad(t, 1500, vars...) // the double is slower than a server
 	})
-	engines(t, rebuildUnderLoad)
+	engines(t, func(t *testing.T, vars ...string) { rebuildUnderLoad(t, 4000, vars...) })
 }
 
-func rebuildUnderLoad(t *testing.T, vars ...string) {
+// rebuildUnderLoad is the test of one kind of installation.
+func rebuildUnderLoad(t *testing.T, documents int, vars ...string) {
+	t.Helper()
 	s := start(t, append(vars, "QUOIN_SEARCH__KEEP_REPLACED=1m")...)
 	s.contentType("page", "ROLE_USER", "title:TextString", "n:Integer")
 	s.aliasOfBoth()
 	w := &traffic{s: s, r: rand.New(rand.NewPCG(3, 4)), preview: map[string]int{}, live: map[string]int{}}
 	var lines strings.Builder
-	for w.next < 4000 {
+	for w.next < documents {
 		w.next++
 		id := "d" + strconv.Itoa(w.next)
 		w.add(id)

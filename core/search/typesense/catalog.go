@@ -244,7 +244,11 @@ func canonical(fields []search.Field) []search.Field {
 	return out
 }
 
-// hashOf gives the hash of settings and the JSON that it is made of.
+// form numbers the way in which rows are made of documents. Another one fills
+// every index anew.
+const form = 2
+
+// hashOf gives the hash of settings, and of form, with the settings as JSON.
 func hashOf(s search.Settings) (hash string, text []byte, err error) {
 	types := make(map[string][]search.Field, len(s.Types))
 	for name, fields := range s.Types {
@@ -259,7 +263,7 @@ func hashOf(s search.Settings) (hash string, text []byte, err error) {
 	if text, err = json.Marshal(s); err != nil {
 		return "", nil, fmt.Errorf("settings of an index: %w", err)
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(fmt.Appendf(nil, "form %d\n%s", form, text))
 	return hex.EncodeToString(sum[:16]), text, nil
 }
 

@@ -29,7 +29,7 @@ func Limits() map[string]string {
 		"top_hits":                  "by score, in nested objects or by sorts that the server cannot do: " + read + " in a bucket",
 		"sub-aggregations":          fmt.Sprintf("at most %d searches of the server for one request", maxQuestions),
 		"collapse":                  read,
-		"sort":                      fmt.Sprintf("at most 3 keys of one kind each, without nested, mode sum or avg, a value for missing, or descending over several keywords of a document; others with at most %d hits", maxSources),
+		"sort":                      fmt.Sprintf("at most 3 keys of one kind each, without nested, mode sum or avg, or a value for missing; others with at most %d hits", maxSources),
 		"sort by _score":            fmt.Sprintf("above %d hits approximate: each clause adds the same to all that it matches", maxSources),
 		"sort by _geo_distance":     read,
 		"search_after":              "as the sort",

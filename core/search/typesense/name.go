@@ -112,8 +112,7 @@ func FieldName(prefix, path, tag string) string {
 
 // SortName gives the name of the field by which a path is sorted, numbers or
 // keywords; greatest asks for the one with the largest instead of the smallest
-// value of a document. Numbers always have both. Keywords have the one with the
-// largest only in documents with several values.
+// value of a document. Who has a value has both.
 func SortName(numbers bool, path string, greatest bool) string {
 	prefix := inSort
 	if numbers {

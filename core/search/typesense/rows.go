@@ -222,10 +222,8 @@ func (r *row) appendJSON(dst []byte, names map[string]bool) []byte {
 	for name, low := range r.low {
 		key(name)
 		dst = append(append(append(dst, '"'), EncodeSort(low)...), '"')
-		if high := r.high[name]; high != low {
-			key(r.maxOf[name])
-			dst = append(append(append(dst, '"'), EncodeSort(high)...), '"')
-		}
+		key(r.maxOf[name])
+		dst = append(append(append(dst, '"'), EncodeSort(r.high[name])...), '"')
 	}
 	for name, least := range r.least {
 		key(name)

@@ -119,15 +119,10 @@ func (v *view) sortPart(key *search.SortKey) (string, bool) {
 	if !numbers && !words {
 		return "", true
 	}
-	low := low(key)
-	name := SortName(numbers, key.Field, !low)
-	if words {
-		// Only documents with several values have the greatest by itself.
-		name = SortName(false, key.Field, false)
-		if numbers || !low && v.gen.has("", SortName(false, key.Field, true)) {
-			return "", false
-		}
+	if numbers && words {
+		return "", false
 	}
+	name := SortName(numbers, key.Field, !low(key))
 	missing := "last"
 	if key.MissingFirst {
 		missing = "first"
