@@ -145,7 +145,7 @@ func reader(ctx context.Context, s *server, alias string) (n int, err error) {
 			if a := ask("has-index", `{"index":`+name+`}`); a.raw("exist") != "true" && err == nil {
 				err = fmt.Errorf("there is no index %s: %s", name, a.body)
 			}
-			a := ask("search", wrap(`{"indices":[`+name+`],"query":{"match":{"title":"stone"}},"aggs":{"t":{"terms":{"field":"_contenttype"}}}}`))
+			a := ask("search", wrap(`{"indices":[`+name+`],"query":{"constant_score":{"filter":{"match":{"title":"stone"}}}},"aggs":{"t":{"terms":{"field":"_contenttype"}}}}`))
 			if a.raw("hits.total.value") == "0" && err == nil {
 				err = fmt.Errorf("nothing is found in %s", name)
 			}
