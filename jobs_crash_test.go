@@ -251,7 +251,7 @@ func runWorker(addresses string) int {
 			text := fmt.Sprintf("job %s line %d", j.ID, i)
 			_, _, err = w.send("job-write/"+j.ID, claim, fmt.Sprintf(`{"message":%q,"new-line":true,"offset":%d}`, text, size))
 			size += len(text) + 1
-			time.Sleep(rand.N(4 * time.Millisecond)) // the work
+			<-time.After(rand.N(4 * time.Millisecond)) // the work
 		}
 		if err == nil {
 			_, _, _ = w.send("job-completed/"+j.ID, claim, "")
@@ -296,6 +296,6 @@ func (w *worker) send(path, claim, body string) (http.Header, []byte, error) {
 				return nil, nil, fmt.Errorf("%d %s", resp.StatusCode, answer)
 			}
 		}
-		time.Sleep(20 * time.Millisecond)
+		<-time.After(20 * time.Millisecond)
 	}
 }
