@@ -35,14 +35,12 @@ type hub struct {
 	told    chan struct{}
 	server  func() // wakes the runner of this process
 
-	schedule func() // tells this process that a schedule has changed
-
 	end     context.CancelFunc
 	running sync.WaitGroup
 }
 
 func newHub(d *db.DB, log *slog.Logger) *hub {
-	return &hub{db: d, log: log, waiting: map[string][]chan struct{}{}, dirty: map[string]bool{}, told: make(chan struct{}, 1), server: func() {}, schedule: func() {}}
+	return &hub{db: d, log: log, waiting: map[string][]chan struct{}{}, dirty: map[string]bool{}, told: make(chan struct{}, 1), server: func() {}}
 }
 
 func jobKey(id int64) string { return "job:" + strconv.FormatInt(id, 10) }

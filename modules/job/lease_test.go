@@ -257,3 +257,17 @@ func TestManyWorkersNeverGetTheSameJob(t *testing.T) {
 		}
 	})
 }
+
+// TestACommandOfAServerThatDied begins again in the next one.
+func TestACommandOfAServerThatDied(t *testing.T) {
+	dead := serve(t, func(c *job.Config) { c.Workers = 0 })
+	id := dead.create("say hello", "")
+	dead.post("admin", "start-job/"+id, "[]").is(200).has("message", `"job is scheduled"`)
+	if c, err := job.Claims(t.Context(), dead.Service); err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	s := serveOn(t, dead.db, nil)
+	s.clock.Advance(31 * time.Second)
+	s.post("admin", "start-job/"+id, "[]").is(200).has("notice", `["The job `+id+` is done"]`)
+	s.get("job-status/"+id).is(200).has("state", `"done"`, "attempt", "2")
+}

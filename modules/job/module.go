@@ -3,7 +3,9 @@ package job
 import (
 	"context"
 	"embed"
+	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"go.uber.org/fx"
@@ -103,13 +105,24 @@ type keeper struct {
 	service *Service
 	runner  *work.Runner
 	tasks   *work.Periodic
+	end     context.CancelFunc
+	looking sync.WaitGroup
+}
+
+// look finds schedules that are due and jobs whose worker fell silent. Every
+// process looks, which is a read: what is found is claimed row by row.
+func (k *keeper) look(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := errors.Join(k.service.RunDue(ctx), k.service.Sweep(ctx)); err != nil && ctx.Err() == nil {
+			k.service.log.WarnContext(ctx, "schedules and lost jobs could not be looked for; trying again", "error", err)
+		}
+		pause(ctx, 2*time.Second)
+	}
 }
 
 func (k *keeper) start(ctx context.Context) error {
 	s := k.service
 	tasks, err := work.NewPeriodic(s.store.db, work.PeriodicOptions{Now: s.now, Log: s.log},
-		work.Task{Name: "job.schedule", Every: 2 * time.Second, Run: s.RunDue},
-		work.Task{Name: "job.sweep", Every: 5 * time.Second, Run: s.Sweep},
 		work.Task{Name: "job.clear", Every: time.Hour, Run: func(ctx context.Context) error {
 			_, err := s.Clear(ctx, s.cfg.Retention)
 			return err
@@ -118,7 +131,6 @@ func (k *keeper) start(ctx context.Context) error {
 		return err
 	}
 	k.tasks = tasks
-	s.hub.schedule = tasks.Wake
 	if s.runs {
 		k.runner = s.newRunner()
 		s.hub.server = k.runner.Wake
@@ -129,11 +141,18 @@ func (k *keeper) start(ctx context.Context) error {
 	if err := s.hub.start(ctx); err != nil {
 		return err
 	}
+	looking, end := context.WithCancel(context.WithoutCancel(ctx))
+	k.end = end
+	k.looking.Go(func() { k.look(looking) })
 	return tasks.Start(ctx)
 }
 
 func (k *keeper) stop(ctx context.Context) error {
 	var err error
+	if k.end != nil {
+		k.end()
+		k.looking.Wait()
+	}
 	if k.runner != nil {
 		err = k.runner.Stop(ctx)
 	}

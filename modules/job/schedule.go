@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,9 +68,10 @@ func (x *Schedule) after(now time.Time) (time.Time, error) {
 // in whichever process; those that were missed while no server ran make one
 // together.
 func (s *Service) RunDue(ctx context.Context) error {
-	for ctx.Err() == nil {
+	ids, err := s.store.ids(ctx, anyScheduleDue, db.Micros(s.now()))
+	for err == nil && len(ids) > 0 && ctx.Err() == nil {
 		more := false
-		err := s.store.db.InTx(ctx, func(ctx context.Context) error {
+		err = s.store.db.InTx(ctx, func(ctx context.Context) error {
 			more = false
 			list, err := s.schedules.Claim(ctx, scheduleQueue, rand.Text(), 1, time.Minute)
 			if err != nil || len(list) == 0 {
@@ -82,7 +84,7 @@ func (s *Service) RunDue(ctx context.Context) error {
 			return err
 		}
 	}
-	return ctx.Err()
+	return errors.Join(err, ctx.Err())
 }
 
 // fire makes the job of a claimed schedule and says when it is due next, in one
@@ -155,7 +157,6 @@ func (s *Service) SaveSchedule(ctx context.Context, x *Schedule) error {
 		return err
 	}
 	return s.store.db.InTx(ctx, func(ctx context.Context) error {
-		db.AfterCommit(ctx, s.hub.schedule)
 		return s.store.saveSchedule(ctx, x, s.now())
 	})
 }

@@ -19,6 +19,7 @@ var (
 	selectSchedule     = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE name = ?`)
 	selectScheduleByID = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE id = ?`)
 	selectSchedules    = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule ORDER BY name`)
+	anyScheduleDue     = db.SQL(`SELECT id FROM job_schedule WHERE queue = 'schedule' AND due_at <= ? AND buried_at IS NULL LIMIT 1`)
 	deleteSchedule     = db.SQL(`DELETE FROM job_schedule WHERE id = ?`)
 	ranSchedule        = db.SQL(`UPDATE job_schedule SET previous_at = ? WHERE id = ?`)
 	countOpen          = db.SQL(`SELECT count(*) FROM job WHERE schedule = ? AND schedule <> '' AND finished_at = 0`)
