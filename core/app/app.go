@@ -31,6 +31,8 @@ type App struct {
 	Modules []module.Spec
 
 	commands *module.Commands
+	queues   *queues
+	metrics  *telemetry.Metrics // nil unless they are served
 	services []module.Service
 	started  []module.Service
 	release  func() // the lock of embedded mode
@@ -62,7 +64,13 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 	}
 	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, release: func() {},
 		commands: module.NewCommands(specs), stopping: make(chan struct{})}
-	a.Bus = event.New(d, event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention})
+	a.queues = &queues{db: d}
+	bus := event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention}
+	if c.Telemetry.Listen != "" {
+		a.metrics = telemetry.NewMetrics(o.Version)
+		bus.Observe = a.metrics.Delivery
+	}
+	a.Bus = event.New(d, bus)
 	a.options = a.wiring(o)
 	return a, a.Checks.Add(telemetry.Check{Name: "database", Run: d.Ping})
 }

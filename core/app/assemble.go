@@ -87,10 +87,17 @@ func (a *App) Assemble(version string) error {
 	if c.Authenticator == nil {
 		a.Log.Warn("no enabled module checks tokens: every operation that needs one will refuse it")
 	}
-	router, err := web.New(web.Options{
+	options := web.Options{
 		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
 		MaxBody: int64(a.Config.Server.MaxBody), Version: version, TrustedProxies: a.Config.Server.TrustedProxies,
-	})
+	}
+	if a.metrics != nil {
+		options.Observe = a.metrics.Request
+		if err := a.metrics.Add(c.Gauges...); err != nil {
+			return err
+		}
+	}
+	router, err := web.New(options)
 	a.Router = router
 	return err
 }

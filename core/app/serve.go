@@ -33,11 +33,16 @@ func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr st
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", c.Server.Listen, err)
 	}
-	front := &gate{checks: a.Checks}
+	front := &gate{checks: a.Checks, queues: a.queues}
 	server := &http.Server{
 		Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
 	}
+	stopMetrics, err := a.serveMetrics(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopMetrics()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	if err := a.run(ctx, o.Version); err != nil {
@@ -92,6 +97,7 @@ func (a *App) shutdown(ctx context.Context, server *http.Server) error {
 // else back until the server is ready.
 type gate struct {
 	checks *telemetry.Checks
+	queues *queues
 	next   atomic.Pointer[http.Handler]
 }
 
@@ -103,6 +109,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "/readyz", "/_readiness":
 		g.ready(w, r)
+		return
+	case "/status.json", "/health_check.json":
+		g.status(w, r)
 		return
 	}
 	if next := g.next.Load(); next != nil {

@@ -122,6 +122,8 @@ type Config struct {
 	Instance Instance
 	Events   Events
 
+	Telemetry Telemetry
+
 	all      []module.Spec
 	switches map[string]*Switch
 	values   map[string]any // the config structs of the modules
@@ -147,6 +149,7 @@ func Declare(all []module.Spec) *Config {
 		{Name: "blob", Value: &c.Blob, Doc: "Where files are kept; a folder needs no setting."},
 		{Name: "log", Value: &c.Log, Doc: "The log goes to standard error, one line per request."},
 		{Name: "events", Value: &c.Events, Doc: "The event bus: what happened is kept until every subscriber has it."},
+		{Name: "telemetry", Value: &c.Telemetry, Doc: "What this process tells about itself, for Prometheus."},
 		{Name: "instance", Value: &c.Instance, Doc: "The name of this installation towards search clients."},
 	}
 	for _, s := range all {

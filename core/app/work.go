@@ -7,6 +7,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // Work opens, migrates and assembles like Serve, but runs only the services
@@ -20,6 +21,11 @@ func Work(ctx context.Context, c *Config, o Options, ready func(a *App)) (err er
 	if a.DB.Dialect() == db.SQLite {
 		return errors.New("a worker apart needs PostgreSQL (QUOIN_DATABASE_URL): an embedded database belongs to one process, and its server runs the commands itself")
 	}
+	stopMetrics, err := a.serveMetrics(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	if err := a.Migrate(ctx); err != nil {
 		return err
 	}
@@ -32,9 +38,11 @@ func Work(ctx context.Context, c *Config, o Options, ready func(a *App)) (err er
 	}
 	err = a.startServices(ctx)
 	if err == nil {
+		a.Checks.SetState(telemetry.Ready)
 		ready(a)
 		<-ctx.Done()
 	}
+	a.Checks.SetState(telemetry.Draining)
 	close(a.stopping)
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Server.StopWithin)
 	defer cancel()

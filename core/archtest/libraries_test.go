@@ -27,6 +27,7 @@ func fences() []fence {
 		{[]string{"modernc.org/sqlite"}, []string{"core/db"}, nil,
 			"use core/db; dialect differences live there and in migrations"},
 		{[]string{"github.com/minio/minio-go/v7"}, []string{"core/blob"}, nil, "use the port of core/blob"},
+		{[]string{"github.com/prometheus/client_golang"}, []string{"core/telemetry"}, nil, "contribute gauges through core/module"},
 		{[]string{"github.com/typesense/typesense-go"}, []string{"core/search/typesense"}, nil, "use the port of core/search"},
 		{[]string{"github.com/RoaringBitmap/roaring", "github.com/blevesearch"}, []string{"core/search"}, nil, "use the port of core/search"},
 		{[]string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term"}, []string{"core/cli"}, nil,

@@ -69,6 +69,7 @@ type backend interface {
 	migration() *sql.DB
 	lock(ctx context.Context, name string) (release func(), err error)
 	ping(ctx context.Context) error
+	stats() Stats
 	close() error
 }
 

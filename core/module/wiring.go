@@ -86,6 +86,9 @@ func ToolSources(constructor any) fx.Option { return many(constructor, "tool sou
 // ResourceSources contributes resources for agents: []port.ResourceSource.
 func ResourceSources(constructor any) fx.Option { return many(constructor, "resource sources") }
 
+// Gauges contributes what is measured when metrics are read: []telemetry.Gauge.
+func Gauges(constructor any) fx.Option { return many(constructor, "gauges") }
+
 func many(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`,flatten"`)))
 }
@@ -103,6 +106,7 @@ type Contributions struct {
 	Subscriptions []event.Subscription `group:"subscriptions"`
 	Live          []event.Live         `group:"live"`
 	Checks        []telemetry.Check    `group:"checks"`
+	Gauges        []telemetry.Gauge    `group:"gauges"`
 }
 
 // EntityList lets the module that serves /api/admin collect the entities.

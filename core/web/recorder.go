@@ -24,6 +24,8 @@ type requestInfo struct {
 	err    error // the cause of an error answer
 	user   *auth.Identity
 	remote string
+	// operation is the id of the one that took the request.
+	operation string
 }
 
 type infoKey struct{}

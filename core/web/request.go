@@ -30,7 +30,11 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			answerPanic(rec, cause)
 		}
 		rec.begin() // net/http answers 200 for a handler that wrote nothing
-		line(r.opt.Log, req, rec, time.Since(start))
+		took := time.Since(start)
+		line(r.opt.Log, req, rec, took)
+		if r.opt.Observe != nil {
+			r.opt.Observe(rec.info.operation, rec.status, took)
+		}
 		if cause == http.ErrAbortHandler { //nolint:errorlint // the value of a panic, which net/http compares like this
 			panic(cause)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/uptrace/bunrouter"
@@ -25,6 +26,9 @@ type Options struct {
 	Version       string
 	// TrustedProxies are the addresses whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
+	// Observe is told of every answer, with the id of the operation, or an empty
+	// one; it must be quick. It may be nil.
+	Observe func(operation string, status int, took time.Duration)
 }
 
 // Router serves the operations. It is an http.Handler.
@@ -100,6 +104,7 @@ func (r *Router) Handle(op *huma.Operation, handler func(huma.Context)) {
 	path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path)
 	serve := func(w http.ResponseWriter, req bunrouter.Request) error {
 		rec := w.(*recorder)
+		rec.info.operation = o.ID
 		ctx, err := r.admit(o, rec, req.Request)
 		if err != nil && o.Refuse != nil {
 			if problem.Is(err, problem.Internal) || problem.From(err).Cause != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 const askDrift = "drift"
@@ -40,17 +41,22 @@ func (s *Service) Drift(ctx context.Context) ([]Drift, error) {
 	}
 	all := []Drift{}
 	for _, env := range environments {
-		text, err := json.Marshal(map[string]any{"indices": []string{env.Alias}})
-		if err != nil {
-			return nil, err
-		}
-		n, err := s.Count(ctx, text)
+		n, err := s.indexed(ctx, env)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", env.Name, err)
 		}
 		all = append(all, Drift{env.Name, stored[env.Name], n})
 	}
 	return all, nil
+}
+
+// indexed counts the documents in the index of an environment.
+func (s *Service) indexed(ctx context.Context, env port.Environment) (int64, error) {
+	text, err := json.Marshal(map[string]any{"indices": []string{env.Alias}})
+	if err != nil {
+		return 0, err
+	}
+	return s.Count(ctx, text)
 }
 
 // diagnoses are what `quoin doctor` looks at.
@@ -85,4 +91,26 @@ func (s *Service) diagnose(ctx context.Context) ([]module.Finding, error) {
 		list = append(list, found(module.Fine, fmt.Sprintf("the %d documents of %d environments are in it", documents, len(all)), ""))
 	}
 	return list, nil
+}
+
+// gauges tell how large the indexes are.
+func gauges(s *Service) []telemetry.Gauge {
+	return []telemetry.Gauge{{
+		Name: "quoin_index_documents", Help: "Documents in the index of each environment.", Labels: []string{"environment"},
+		Collect: func(ctx context.Context, emit func(float64, ...string)) error {
+			ctx = operator(ctx)
+			environments, err := s.types.Environments(ctx)
+			if err != nil {
+				return err
+			}
+			for _, env := range environments {
+				n, err := s.indexed(ctx, env)
+				if err != nil {
+					continue // while it is built there is nothing to tell
+				}
+				emit(float64(n), env.Name)
+			}
+			return nil
+		},
+	}}
 }

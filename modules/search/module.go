@@ -52,6 +52,7 @@ func wiring() fx.Option {
 			return []module.Service{{Name: "search", Phase: module.PhaseData, Start: r.start, Stop: r.stop}}
 		}),
 		module.Diagnoses(diagnoses),
+		module.Gauges(gauges),
 		module.Checks(func(ix *Indexer) []telemetry.Check { return []telemetry.Check{{Name: "search", Run: ix.health}} }),
 	)
 }
