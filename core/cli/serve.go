@@ -21,15 +21,19 @@ func (e *env) serveCommand() *cobra.Command {
 		Long: "Run the server until it gets SIGINT or SIGTERM. Without settings it stores in ./quoin-data and listens on 127.0.0.1:8080.",
 	}
 	var listen string
-	var samples bool
+	var samples, fixtures bool
 	c.Flags().StringVar(&listen, "listen", "", "`address` to listen on (QUOIN_LISTEN)")
 	c.Flags().BoolVar(&samples, "samples", false, "create the sample content types when there is none")
+	c.Flags().BoolVar(&fixtures, "mcp-conformance-fixtures", false, "offer what the conformance suite of MCP calls; for tests only")
 	c.RunE = func(cmd *cobra.Command, _ []string) (err error) {
 		if listen != "" {
 			e.overrides = append(e.overrides, conf.Flag{Name: "--listen", Path: "server.listen", Value: listen})
 		}
 		if samples {
 			e.overrides = append(e.overrides, conf.Flag{Name: "--samples", Path: "content.samples", Value: "true"})
+		}
+		if fixtures {
+			e.overrides = append(e.overrides, conf.Flag{Name: "--mcp-conformance-fixtures", Path: "mcp.conformance_fixtures", Value: "true"})
 		}
 		defer holdBallast(e.vars)()
 		config, err := e.load()

@@ -109,7 +109,7 @@ func (c *changes) run(ctx context.Context) {
 			c.tellOthers(list)
 		}
 		if lists {
-			c.touchLists()
+			c.service.touchLists(c.service.sdk)
 		}
 		if toTell {
 			c.service.tell(tellTools, "")
@@ -161,18 +161,16 @@ func (c *changes) tellOthers(uris []string) {
 	}
 }
 
-// touchLists makes the SDK tell that the lists have changed, which it does for
-// tools, resources and prompts of its own only: so it gets one of each that is
-// never listed.
-func (c *changes) touchLists() {
-	server := c.service.sdk
-	server.AddTool(&sdk.Tool{Name: hidden, InputSchema: map[string]any{"type": "object"}}, nil)
-	server.RemoveTools(hidden)
-	server.AddResource(&sdk.Resource{URI: hiddenURI, Name: hidden}, nil)
-	server.RemoveResources(hiddenURI)
+// touchLists makes the SDK tell that the lists have changed, which it does when
+// a tool or a resource of its own is added, even again.
+func (s *Service) touchLists(server *sdk.Server) {
+	server.AddTool(&sdk.Tool{Name: hidden, InputSchema: map[string]any{"type": "object"}}, s.callChosen)
+	server.AddResource(&sdk.Resource{URI: hiddenURI, Name: hidden}, s.readAny)
 }
 
+// What stands for all tools of other modules and for all resources; neither is
+// listed.
 const (
-	hidden    = "hidden"
+	hidden    = "quoin_hidden"
 	hiddenURI = "quoin:hidden"
 )

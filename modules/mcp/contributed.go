@@ -75,24 +75,37 @@ func contributedTool(t *port.Tool) *sdk.Tool {
 	return out
 }
 
-// callContributed serves a call of a tool of another module; known is false
-// when there is none.
-func (s *Service) callContributed(ctx context.Context, req *sdk.CallToolRequest) (res *sdk.CallToolResult, known bool, err error) {
+// chosen is the tool of another module that a call is for.
+type chosen struct {
+	source port.ToolSource
+	tool   *port.Tool
+}
+
+type chosenKey struct{}
+
+// choose finds the tool of another module with a name; nil when there is none.
+func (s *Service) choose(ctx context.Context, name string) *chosen {
 	for _, source := range s.Tools {
 		tools, err := source.Tools(ctx)
 		if err != nil {
 			continue // told when they are listed
 		}
 		for i := range tools {
-			t := &tools[i]
-			if t.Name != req.Params.Name || s.usable(t, nil) != nil {
-				continue
+			if t := &tools[i]; t.Name == name && s.usable(t, nil) == nil {
+				return &chosen{source, t}
 			}
-			res, err := s.callSource(ctx, req, source, t)
-			return res, true, err
 		}
 	}
-	return nil, false, nil
+	return nil
+}
+
+// callChosen is the handler of all tools of other modules: callTool leads to it.
+func (s *Service) callChosen(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	c, _ := ctx.Value(chosenKey{}).(*chosen)
+	if c == nil { // somebody knows its name
+		return nil, problem.New(problem.Invalid, "unknown tool")
+	}
+	return s.callSource(ctx, req, c.source, c.tool)
 }
 
 func (s *Service) callSource(ctx context.Context, req *sdk.CallToolRequest, source port.ToolSource, t *port.Tool) (*sdk.CallToolResult, error) {

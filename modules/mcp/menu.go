@@ -261,20 +261,25 @@ func (s *Service) callTool(ctx context.Context, req *sdk.CallToolRequest, next s
 			return nil, err
 		}
 		if to != "" {
-			params := *req.Params
-			params.Name = to
-			if params.Arguments, err = withType(params.Arguments, contentType); err != nil {
+			args, err := withType(req.Params.Arguments, contentType)
+			if err != nil {
 				return s.wrongArguments(req, err)
 			}
-			renamed := *req
-			renamed.Params = &params
-			return next(ctx, "tools/call", &renamed)
+			return next(ctx, "tools/call", rename(req, to, args))
 		}
-		if res, known, err := s.callContributed(ctx, req); known || err != nil {
-			return res, err
+		if c := s.choose(ctx, name); c != nil {
+			return next(context.WithValue(ctx, chosenKey{}, c), "tools/call", rename(req, hidden, req.Params.Arguments))
 		}
 	}
 	return next(ctx, "tools/call", req)
+}
+
+// rename makes the call one of another tool.
+func rename(req *sdk.CallToolRequest, name string, args []byte) *sdk.CallToolRequest {
+	params, out := *req.Params, *req
+	params.Name, params.Arguments = name, args
+	out.Params = &params
+	return &out
 }
 
 // withType adds the content type to arguments.

@@ -109,13 +109,25 @@ func (s *Service) readResource(ctx context.Context, req *sdk.ReadResourceRequest
 	if req.Params == nil {
 		return nil, problem.New(problem.Invalid, "params are missing")
 	}
-	contents, err := s.contents(ctx, req.Params.URI)
-	switch {
-	case problem.Is(err, problem.NotFound) && !strings.HasPrefix(req.Params.URI, scheme):
+	if s.isFixture(req.Params.URI) {
 		return next(ctx, "resources/read", req)
-	case problem.Is(err, problem.NotFound):
-		return nil, s.unknownResource(req, req.Params.URI)
-	case err != nil:
+	}
+	params, out := *req.Params, *req
+	params.URI = hiddenURI
+	out.Params = &params
+	return next(context.WithValue(ctx, uriKey{}, req.Params.URI), "resources/read", &out)
+}
+
+type uriKey struct{}
+
+// readAny is the handler of all resources: readResource leads to it.
+func (s *Service) readAny(ctx context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri, _ := ctx.Value(uriKey{}).(string)
+	contents, err := s.contents(ctx, uri)
+	if problem.Is(err, problem.NotFound) {
+		return nil, s.unknownResource(req, uri)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &sdk.ReadResourceResult{Contents: contents, Cacheable: sdk.Cacheable{CacheScope: "private"}}, nil
@@ -272,14 +284,7 @@ func (s *Service) maySubscribe(ctx context.Context, req *sdk.SubscribeRequest) e
 	if len(req.Params.URI) > longest {
 		return problem.New(problem.Invalid, "the uri is too long")
 	}
-	if req.Extra == nil || c != nil && c.resumed || s.cfg.Fixtures && !strings.HasPrefix(req.Params.URI, scheme) {
-		// A listen stream of the SDK subscribes without telling who it is: the
-		// identity is in ctx then.
-		if req.Extra != nil || identity(ctx) == nil {
-			return nil
-		}
-	}
-	if s.cfg.Fixtures && !strings.HasPrefix(req.Params.URI, scheme) {
+	if c != nil && c.resumed || s.isFixture(req.Params.URI) {
 		return nil
 	}
 	_, err := s.contents(ctx, req.Params.URI)

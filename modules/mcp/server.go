@@ -38,10 +38,9 @@ func (s *Service) newServer() *sdk.Server {
 	for _, t := range s.tools.all {
 		server.AddTool(t.sdk(true), s.handler(t))
 	}
+	s.touchLists(server)
 	s.addPrompts(server)
-	if s.cfg.Fixtures {
-		addFixtures(server)
-	}
+	s.addFixtures(server)
 	server.AddReceivingMiddleware(s.receive)
 	return server
 }

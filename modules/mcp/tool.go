@@ -57,13 +57,17 @@ type result struct {
 	state      string
 }
 
-// sdk gives the tool as it is listed.
+// sdk gives the tool as it is listed: whole, or with as few words as will do for
+// the compact catalogue.
 func (t *tool) sdk(whole bool) *sdk.Tool {
-	out := &sdk.Tool{
-		Name: t.name, Title: t.title, Description: t.description, InputSchema: json.RawMessage(t.input),
-		Annotations: hints(t.readOnly, t.destructive, t.idempotent, false),
+	out := &sdk.Tool{Name: t.name, Description: t.description, Annotations: hints(t.readOnly, t.destructive, t.idempotent, false)}
+	if !whole {
+		out.Annotations.OpenWorldHint = nil
+		out.InputSchema = json.RawMessage(strings.NewReplacer(`,"additionalProperties":false`, "", `,"properties":{}`, "").Replace(t.input))
+		return out
 	}
-	if t.output != "" && whole {
+	out.Title, out.InputSchema = t.title, json.RawMessage(t.input)
+	if t.output != "" {
 		out.OutputSchema = json.RawMessage(t.output)
 	}
 	return out

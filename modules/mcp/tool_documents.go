@@ -95,7 +95,7 @@ func (s *Service) documentTools() []*tool {
 			input: `{"type":"object","properties":{` + argType + `},"required":["contentType"],"additionalProperties":false}`, output: `{"type":"object"}`,
 			readOnly: true, idempotent: true, compact: true, offered: reads, run: s.runSchema,
 		}, {
-			name: "get_document", title: "Read", description: "Read the newest revision of a document, another one, or the one published in an environment.",
+			name: "get_document", title: "Read", description: "Read a document: its newest revision, another one, or the one in an environment.",
 			input: `{"type":"object","properties":{` + argType + `,` + argOuuid + `,"revisionId":{"type":"integer"},"environment":{"type":"string"}},` +
 				`"required":["contentType","ouuid"],"additionalProperties":false}`,
 			output: outputDocument, readOnly: true, idempotent: true, compact: true, offered: reads, run: s.runRead,
@@ -104,7 +104,7 @@ func (s *Service) documentTools() []*tool {
 			input:  `{"type":"object","properties":{` + argType + `,"rawData":{"type":"object"},` + argOuuid + `},"required":["contentType","rawData"],"additionalProperties":false}`,
 			output: outputSaved, compact: true, offered: func(m *menu) bool { return m.may(auth.Create) }, run: s.runCreate,
 		}, {
-			name: "update_draft", title: "Change draft", description: "Change fields of a document in a draft (replace: all of them). etag: the state you read.",
+			name: "update_draft", title: "Change draft", description: "Change fields of a document in a draft; replace: all fields; etag: the state you read.",
 			input: `{"type":"object","properties":{` + argType + `,` + argOuuid + `,"rawData":{"type":"object"},"replace":{"type":"boolean"},"etag":{"type":"string"}},` +
 				`"required":["contentType","ouuid","rawData"],"additionalProperties":false}`,
 			output: outputSaved, full: true, compact: true, offered: edits, run: s.runUpdate,
@@ -116,7 +116,7 @@ func (s *Service) documentTools() []*tool {
 			name: "list_revisions", title: "History", description: "Revisions of a document, newest first.",
 			input:    `{"type":"object","properties":{` + argType + `,` + argOuuid + `,"limit":{"type":"integer","minimum":1,"maximum":100}},"required":["contentType","ouuid"],"additionalProperties":false}`,
 			output:   `{"type":"object","properties":{"revisions":{"type":"array","items":{"type":"object"}}},"required":["revisions"]}`,
-			readOnly: true, idempotent: true, full: true, compact: true, offered: reads, run: s.runHistory,
+			readOnly: true, idempotent: true, full: true, offered: reads, run: s.runHistory,
 		},
 	}
 }

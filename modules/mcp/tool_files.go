@@ -27,12 +27,12 @@ func (s *Service) fileTools() []*tool {
 		`"required":["hash","size"],"additionalProperties":false}`
 	return []*tool{
 		{
-			name: "get_upload_instructions", title: "Upload", description: "How to send a file over HTTP, outside of this conversation, and put it into a field.",
+			name: "get_upload_instructions", title: "Upload", description: "How to send a file over HTTP and put it into a field.",
 			input: none, output: `{"type":"object"}`, readOnly: true, idempotent: true, full: true, compact: true, offered: always, run: s.runInstructions,
 		}, {
 			name: "get_asset_info", title: "File", description: "What is known about a file, with the object for an asset field.",
 			input: `{"type":"object","properties":{` + argHash + `},"required":["hash"],"additionalProperties":false}`, output: fileOutput,
-			readOnly: true, idempotent: true, full: true, compact: true, offered: always, run: s.runFile,
+			readOnly: true, idempotent: true, full: true, offered: always, run: s.runFile,
 		}, {
 			name: "current_storage_algorithm", title: "Hash algorithm", description: "Which hash names files.",
 			input: none, output: `{"type":"object","properties":{"algorithm":{"type":"string"}},"required":["algorithm"]}`,

@@ -26,7 +26,7 @@ func (s *Service) releaseTools() []*tool {
 	releases := func(m *menu) bool { return s.cfg.Publishing && m.may(auth.Publish) }
 	return []*tool{
 		{
-			name: "diff", title: "Differences", description: "What a draft changes, or how a revision differs from another one (against) or from an environment.",
+			name: "diff", title: "Differences", description: "What a draft changes; or a revision against another or an environment.",
 			input: `{"type":"object","properties":{` + argType + `,` + argOuuid + `,"revisionId":{"type":"integer"},"against":{"type":"integer"},"environment":{"type":"string"}},` +
 				`"required":["contentType","ouuid"],"additionalProperties":false}`,
 			output:   `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object"}}},"required":["changes"]}`,
@@ -43,7 +43,7 @@ func (s *Service) releaseTools() []*tool {
 		}, {
 			name: "discard_draft", title: "Discard draft", description: "Ask a person to throw a draft away.",
 			input:  `{"type":"object","properties":{` + argType + `,` + argOuuid + `},"required":["contentType","ouuid"],"additionalProperties":false}`,
-			output: outputReleased, destructive: true, full: true, compact: true, offered: func(m *menu) bool { return m.may(auth.Edit) }, run: s.runDiscard,
+			output: outputReleased, destructive: true, full: true, offered: func(m *menu) bool { return m.may(auth.Edit) }, run: s.runDiscard,
 		},
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 const searchInput = `{"type":"object","properties":{` +
-	`"query":{"type":"string","description":"words"},"contentTypes":{"type":"array","items":{"type":"string"}},"environment":{"type":"string"},` +
-	`"filter":{"type":"object","description":"Elasticsearch query, such as {\"term\":{\"lang\":\"fr\"}}"},"fields":{"type":"array","items":{"type":"string"}},` +
+	`"query":{"type":"string"},"contentTypes":{"type":"array","items":{"type":"string"}},"environment":{"type":"string"},` +
+	`"filter":{"type":"object"},"fields":{"type":"array","items":{"type":"string"}},` +
 	`"size":{"type":"integer","minimum":0,"maximum":50},"from":{"type":"integer","minimum":0}},"additionalProperties":false}`
 
 const searchOutput = `{"type":"object","properties":{"total":{"type":"integer"},"hits":{"type":"array","items":{"type":"object","properties":{` +
@@ -22,7 +22,7 @@ func (s *Service) searchTools() []*tool {
 		return nil
 	}
 	return []*tool{{
-		name: "search_documents", title: "Search", description: "Search published documents. Without environment: all of them.",
+		name: "search_documents", title: "Search", description: "Search published documents by words (query) and an Elasticsearch query (filter).",
 		input: searchInput, output: searchOutput, readOnly: true, idempotent: true, full: true, compact: true,
 		offered: func(m *menu) bool { return m.may(auth.View) }, run: s.runSearch,
 	}}
