@@ -3,6 +3,7 @@ package modules
 
 import (
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/modules/audit"
 	"github.com/quoin-cms/quoin/modules/content"
 	"github.com/quoin-cms/quoin/modules/file"
 	"github.com/quoin-cms/quoin/modules/form"
@@ -23,6 +24,7 @@ func All() []module.Spec {
 		form.Spec(),
 		webhook.Spec(),
 		job.Spec(),
+		audit.Spec(),
 		mcp.Spec(),
 	}
 }

@@ -98,7 +98,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), collectWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), collectWithin) //nolint:forbidigo // prometheus.Collector hands none over
 	defer cancel()
 	err := c.gauge.Collect(ctx, func(value float64, labels ...string) {
 		m, err := prometheus.NewConstMetric(c.desc, prometheus.GaugeValue, value, slices.Clone(labels)...)
