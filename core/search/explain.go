@@ -22,7 +22,8 @@ type Explainer interface {
 // happen.
 type Plan struct {
 	Engine  string    `json:"engine"`
-	Refused []Refusal `json:"refused"` // empty when the request is answered
+	Note    string    `json:"note,omitempty"` // what the plan does not know
+	Refused []Refusal `json:"refused"`        // empty when the request is answered
 	Steps   []Step    `json:"steps"`
 }
 

@@ -17,7 +17,7 @@ func explainCommand() module.Command {
 	return module.Cmd(module.Command{
 		Use: "search explain OBJECT", Local: true, Short: "Tell how a search is understood, how it is run, and what is refused", Args: [2]int{1, 1},
 		Long: "OBJECT is a search object as POST /api/search/search takes it, or the body of such a request: the JSON itself, the name of a file, or - for standard input. " +
-			"The running server explains it over its documents; without one an index is made for it. The command fails when something is refused.",
+			"The running server explains it over its documents; without one an index is made for it. The plan of the other engine is made with some documents of each content type, and says what it does not know. The command fails when the engine in force refuses something.",
 	}, runExplain)
 }
 
@@ -36,8 +36,8 @@ func runExplain(ctx context.Context, s *Service, call *module.Call) error {
 		_, err = io.WriteString(call.Out, x.text())
 	}
 	refused := len(x.Refused)
-	for _, plan := range x.Engines {
-		refused += len(plan.Refused)
+	if len(x.Engines) > 0 {
+		refused += len(x.Engines[0].Refused)
 	}
 	if err == nil && refused > 0 {
 		err = errors.New("the search is refused")
@@ -90,6 +90,9 @@ func (x *Explanation) text() string {
 	}
 	for _, plan := range x.Engines {
 		fmt.Fprintf(&b, "\nRun by the engine %s on %s\n", plan.Engine, strings.Join(x.Indices, ", "))
+		if plan.Note != "" {
+			fmt.Fprintf(&b, "  (%s)\n", plan.Note)
+		}
 		steps(&b, "  ", plan.Steps)
 		refusals(&b, "  ", plan.Refused)
 	}

@@ -135,13 +135,29 @@ func TestExplainCommand(t *testing.T) {
 		}
 	}
 	explain(object, false, `"engine":"embedded"`, `"terms":["second"],"matches":1`, `"clause":"match","path":"query.match"`, `"indices":["`+s.indexOf("quoin_preview"))
+	explain(object, false, `"engine":"typesense","note":"made without a server`, `where t_title:second`)
+	explain(`{"sort":[{"title":"asc"},"n","category","date"]}`, true, `"engine":"typesense"`)
+	explain(`{"query":{"match":{"title":{"query":"second","boost":0}}},"size":0,"aggs":{"t":{"terms":{"field":"category"}}}}`, false, `lists the values of k_category`)
 	explain(wrap(object), false, `"matches":1`)
 	explain(`{"query":{"mtach":{"title":"x"}}}`, true, `"path":"query.mtach"`, "mtach")
 	explain(`{"query":{"range":{"n":{"gte":"nonsense"}}}}`, true, `{"path":"query.range"`)
 	explain(`{"query":`, true, `"refused":[{`)
 	explain(`{"indices":["nowhere"]}`, true)
 	s.stop()
-	explain(object, false, `"fields":["title (text)"]`, `"matches":1`, "no server runs")
+	explain(object, false, `"fields":["title (text)"]`, `"matches":1`, "no server runs", `"engine":"typesense","note":"made without a server`)
+}
+
+// TestExplainCommandOnServer: the plan of the embedded engine stands beside that
+// of the search server.
+func TestExplainCommandOnServer(t *testing.T) {
+	vars, _ := onServer(t)
+	s := site(t, vars...)
+	out, err := s.quoin(`search explain {"indices":["quoin_preview"],"query":{"match":{"title":"second"}}}`, nil)
+	for _, w := range []string{`"engines":[{"engine":"typesense","refused":[]`, `"engine":"embedded","note":"made with some documents`, `"terms":["second"]`} {
+		if err != nil || !strings.Contains(out, w) {
+			t.Errorf("%s is not in %s %v", w, out, err)
+		}
+	}
 }
 
 // hasAlias tells whether all indexes behind an alias begin with a prefix.

@@ -20,7 +20,8 @@ type Explanation struct {
 	Warnings []string         `json:"warnings,omitempty"`
 	Tree     *search.Node     `json:"tree,omitempty"`
 	Indices  []string         `json:"indices,omitempty"`
-	// Engines are the engines that can tell, the one in force first.
+	// Engines are the plans of all engines, that of the one in force first. The
+	// others are made with examples of documents: see their notes.
 	Engines []*search.Plan `json:"engines,omitempty"`
 	// Note says what the explanation does not know.
 	Note string `json:"note,omitempty"`
@@ -46,7 +47,11 @@ func (s *Service) Explain(ctx context.Context, text []byte) (*Explanation, error
 	}
 	err = s.within(ctx, func(ctx context.Context) error {
 		plan, err := engine.Explain(ctx, t, r)
-		x.Engines = append(x.Engines, plan)
+		if err != nil {
+			return err
+		}
+		other, err := s.sketch(ctx, t, r)
+		x.Engines = append(x.Engines, plan, other)
 		return err
 	})
 	return x, err
@@ -94,7 +99,11 @@ func (s *Service) explainAlone(ctx context.Context, text []byte) (*Explanation, 
 	}
 	x.Indices = t.Indices
 	plan, err := engine.Explain(ctx, t, r)
-	x.Engines = append(x.Engines, plan)
+	if err != nil {
+		return nil, err
+	}
+	other, err := alone.sketch(ctx, t, r)
+	x.Engines = append(x.Engines, plan, other)
 	return x, err
 }
 

@@ -285,6 +285,7 @@ func (c *client) searchPart(ctx context.Context, entries []entry) ([]rawResult, 
 		if err != nil {
 			return err
 		}
+		defer func() { _ = res.Body.Close() }()
 		text, err := read(res, http.StatusOK)
 		if err != nil {
 			return err
@@ -319,6 +320,7 @@ func (c *client) export(ctx context.Context, collection, filter, fields string, 
 		if err != nil {
 			return err
 		}
+		defer func() { _ = res.Body.Close() }()
 		text, err = read(res, http.StatusOK)
 		return err
 	})
@@ -336,9 +338,9 @@ func (c *client) export(ctx context.Context, collection, filter, fields string, 
 	return nil
 }
 
-// read gives the whole body of an answer that has the status.
+// read gives the whole body of an answer that has the status; the caller closes
+// it.
 func read(res *http.Response, want int) ([]byte, error) {
-	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode != want {
 		return nil, &typesense.HTTPError{Status: res.StatusCode, Body: text}

@@ -20,15 +20,24 @@ const shownFilter = 2_000
 // the searches in it are steps inside.
 func (e *Engine) Explain(ctx context.Context, t search.Target, r *search.Request) (*search.Plan, error) {
 	plan := &search.Plan{Engine: engineName, Refused: []search.Refusal{}}
+	return explained(plan, r, func() (*run, error) { return e.start(ctx, t, r) })
+}
+
+// explained fills a plan with what a run does.
+func explained(plan *search.Plan, r *search.Request, start func() (*run, error)) (*search.Plan, error) {
 	var out *search.Response
 	err := checkWindow(r)
 	if err == nil {
 		var run *run
-		if run, err = e.start(ctx, t, r); err == nil {
+		if run, err = start(); err == nil {
 			send := run.send
 			run.send = func(ctx context.Context, entries []entry) ([]rawResult, error) {
 				results, err := send(ctx, entries)
-				plan.Steps = append(plan.Steps, message(len(plan.Steps)+1, entries, results))
+				shown := results
+				if plan.Note != "" { // the numbers are made up
+					shown = nil
+				}
+				plan.Steps = append(plan.Steps, message(len(plan.Steps)+1, entries, shown))
 				return results, err
 			}
 			out, err = run.answer()
@@ -47,7 +56,11 @@ func (e *Engine) Explain(ctx context.Context, t search.Target, r *search.Request
 	case err != nil:
 		return nil, err
 	}
-	plan.Steps = append(plan.Steps, search.Step{Path: "size", Does: fmt.Sprintf("puts the answer together, with %d hits", len(out.Hits)), Matches: &out.Total})
+	last := search.Step{Path: "size", Does: "puts the answer together"}
+	if plan.Note == "" {
+		last.Does, last.Matches = fmt.Sprintf("puts the answer together, with %d hits", len(out.Hits)), &out.Total
+	}
+	plan.Steps = append(plan.Steps, last)
 	return plan, nil
 }
 

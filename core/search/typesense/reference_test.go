@@ -70,6 +70,13 @@ var options = []feature{
 	{"scroll", ""}, {"explain", `{"explain":true}`}, {"rescore", `{"rescore":{"window_size":1,"query":{"rescore_query":{"match_all":{}}}}}`}, {"script_fields", `{"script_fields":{}}`},
 }
 
+func referenceSettings() search.Settings {
+	return search.Settings{Types: map[string][]search.Field{"page": {
+		{Path: "kw", Kind: search.KindKeyword}, {Path: "n", Kind: search.KindLong}, {Path: "day", Kind: search.KindDate}, {Path: "text", Kind: search.KindText},
+		{Path: "place", Kind: search.KindGeoPoint}, {Path: "sub", Kind: search.KindNested}, {Path: "sub.n", Kind: search.KindLong},
+	}}}
+}
+
 // TestReference writes which part of a search object works on which engine, by
 // trying it.
 func TestReference(t *testing.T) {
@@ -81,10 +88,7 @@ func TestReference(t *testing.T) {
 	engines := []search.Engine{embedded.New(load), open(t, o)}
 	target := search.Target{Indices: []string{"one"}}
 	for _, e := range engines {
-		err := e.Create(t.Context(), "one", search.Settings{Types: map[string][]search.Field{"page": {
-			{Path: "kw", Kind: search.KindKeyword}, {Path: "n", Kind: search.KindLong}, {Path: "day", Kind: search.KindDate}, {Path: "text", Kind: search.KindText},
-			{Path: "place", Kind: search.KindGeoPoint}, {Path: "sub", Kind: search.KindNested}, {Path: "sub.n", Kind: search.KindLong},
-		}}})
+		err := e.Create(t.Context(), "one", referenceSettings())
 		if err != nil {
 			t.Fatal(err)
 		}
