@@ -3,11 +3,17 @@
 GO      ?= go
 GOLANGCI ?= $(GO) tool -modfile=.golangci.mod golangci-lint
 FUZZTIME ?= 20s
-TIMEOUT ?= 10m
+TIMEOUT ?= 15m
 
 # The race detector needs cgo and a C compiler; without them tests run without it.
 HAS_RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null && echo yes)
 RACE     := $(if $(HAS_RACE),-race)
+
+# The search engines run a suite of thousands of queries in several ways. All of
+# it under the race detector takes ten minutes and more, so it runs whole without,
+# and in short with it.
+SUITES_LIST = github.com/quoin-cms/quoin/core/search/embedded github.com/quoin-cms/quoin/core/search/typesense
+SUITES      = $(subst $() $(),|,$(SUITES_LIST))
 
 # Packages whose tests compare with golden files.
 GOLDEN = $(shell grep -rl --include='*_test.go' --exclude-dir=testkit 'testkit\.Golden\b' . | xargs -r -n1 dirname | sort -u)
@@ -22,7 +28,9 @@ test: services format-check vet lint go-test generated-check ## everything: serv
 .PHONY: go-test
 go-test: ## the Go tests only
 	@[ -n "$(RACE)" ] || echo "NOTE: no C compiler, so the tests run WITHOUT the race detector"
-	$(GO) test $(RACE) -timeout $(TIMEOUT) ./...
+	$(GO) test $(RACE) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxE '$(SUITES)')
+	$(GO) test $(RACE) -short -timeout $(TIMEOUT) $(SUITES_LIST)
+	$(GO) test -timeout $(TIMEOUT) $(SUITES_LIST)
 
 .PHONY: services
 services: ## install PostgreSQL and MinIO for the tests when they are missing and that is possible

@@ -39,7 +39,11 @@ func runSchedules(ctx context.Context, s *Service, call *module.Call) error {
 		if v.Previous != nil {
 			previous = *v.Previous
 		}
-		rows = append(rows, []string{v.Name, v.Cron, v.Zone, v.Next, previous, v.Overlap, v.Tag, v.User, short(v.Command)})
+		next := v.Next
+		if v.Problem != "" {
+			next = "none: " + v.Problem
+		}
+		rows = append(rows, []string{v.Name, v.Cron, v.Zone, next, previous, v.Overlap, v.Tag, v.User, short(v.Command)})
 	}
 	return call.Table(views, []string{"name", "cron", "time zone", "next run", "previous run", "overlap", "tag", "user", "command"}, rows)
 }
@@ -63,6 +67,9 @@ func runSchedulePut(ctx context.Context, s *Service, call *module.Call) error {
 	}
 	who, err := s.people.Identity(ctx, user)
 	if err != nil {
+		return advise(err)
+	}
+	if _, err := s.draft(Order{Command: call.Args[2], Tag: call.String("tag")}, who); err != nil {
 		return advise(err)
 	}
 	export, err := exportOf(call.Args[0], call.Args[1], call.String("timezone"), call.Args[2], call.String("tag"), call.String("overlap"))

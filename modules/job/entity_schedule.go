@@ -33,28 +33,18 @@ func (e scheduleEntity) List(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// Get implements port.Entity: what was put, with previousRun and nextRun as
-// they are now.
+// Get implements port.Entity: what was put. The runs are in the list of
+// schedules, so that an export equals what was imported.
 func (e scheduleEntity) Get(ctx context.Context, name string) ([]byte, error) {
 	x, err := e.s.store.schedule(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	p, err := properties(x.export)
-	if err != nil {
-		return nil, err
-	}
-	previous := []byte("null")
-	if !x.Previous.IsZero() {
-		previous = rawjson.AppendString(nil, atom(x.Previous))
-	}
-	p = rawjson.Set(nil, p, "previousRun", previous)
-	p = rawjson.Set(nil, p, "nextRun", rawjson.AppendString(nil, atom(x.Next)))
-	return rawjson.Set(nil, x.export, "properties", p), nil
+	return x.export, nil
 }
 
 // Put implements port.Entity. Properties: name, cron, command; optional tag,
-// timezone (UTC), overlap (skip). previousRun and nextRun are ours.
+// timezone (UTC), overlap (skip). previousRun and nextRun do not matter.
 func (e scheduleEntity) Put(ctx context.Context, name string, export []byte) (string, error) {
 	x, err := parseSchedule(export)
 	if err != nil {
@@ -116,6 +106,7 @@ type scheduleView struct {
 	Overlap  string  `json:"overlap" enum:"skip,queue,allow"`
 	Previous *string `json:"previous_run"`
 	Next     string  `json:"next_run"`
+	Problem  string  `json:"problem,omitempty" doc:"why it makes no jobs"`
 }
 
 func (x *Schedule) view() scheduleView {
@@ -132,7 +123,11 @@ func (s *Service) scheduleViews(ctx context.Context) ([]scheduleView, error) {
 	all, err := s.store.allSchedules(ctx)
 	views := []scheduleView{}
 	for _, x := range all {
-		views = append(views, x.view())
+		v := x.view()
+		if s.parked(x) {
+			v.Problem = "there is no such command"
+		}
+		views = append(views, v)
 	}
 	return views, err
 }

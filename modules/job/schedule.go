@@ -102,7 +102,9 @@ func (s *Service) fire(ctx context.Context, l work.Lease) error {
 	if err != nil {
 		return err
 	}
-	if x.Overlap == overlapAllow || open == 0 || x.Overlap == overlapQueue && open < 2 {
+	if s.parked(x) {
+		s.log.DebugContext(ctx, "a schedule names a command that is not there", "schedule", x.Name, "command", x.Command)
+	} else if x.Overlap == overlapAllow || open == 0 || x.Overlap == overlapQueue && open < 2 {
 		if _, err := s.launch(ctx, x); err != nil {
 			return err
 		}
@@ -116,6 +118,17 @@ func (s *Service) fire(ctx context.Context, l work.Lease) error {
 		next = s.now().AddDate(100, 0, 0)
 	}
 	return s.schedules.Again(ctx, next, l)
+}
+
+// parked tells whether the command of a schedule is not there.
+func (s *Service) parked(x *Schedule) bool {
+	_, err := s.draft(Order{Command: x.Command, Tag: x.Tag}, auth.System("schedule"))
+	return unknownCommand(err)
+}
+
+func unknownCommand(err error) bool {
+	var p *problem.Problem
+	return errors.As(err, &p) && p.Code == "unknown_command"
 }
 
 // launch makes a job of a schedule.
@@ -153,8 +166,12 @@ func (s *Service) SaveSchedule(ctx context.Context, x *Schedule) error {
 	if x.Overlap != overlapSkip && x.Overlap != overlapQueue && x.Overlap != overlapAllow {
 		return problem.Field(problem.Invalid, "properties.overlap", "must be %s, %s or %s", overlapSkip, overlapQueue, overlapAllow)
 	}
-	if _, err := s.draft(Order{Command: x.Command, Tag: x.Tag}, who); err != nil {
+	// A schedule that came with an export may name a command that is not there,
+	// or not any more: it is kept, and makes no jobs.
+	if _, err := s.draft(Order{Command: x.Command, Tag: x.Tag}, who); err != nil && !unknownCommand(err) {
 		return err
+	} else if err != nil {
+		s.log.WarnContext(ctx, "a schedule names a command that is not there, and makes no jobs", "schedule", x.Name, "command", x.Command)
 	}
 	return s.store.db.InTx(ctx, func(ctx context.Context) error {
 		return s.store.saveSchedule(ctx, x, s.now())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/modules/job"
 )
@@ -34,8 +35,11 @@ func TestSchedules(t *testing.T) {
 			}
 		}
 		s.get("job-schedules").is(200)
-		if got, err := schedules.Get(ctx, "a"); err != nil || !strings.Contains(string(got), `"nextRun":"2026-05-04T10:30:00+00:00"`) || !strings.Contains(string(got), `"extra":1`) {
+		if got, err := schedules.Get(ctx, "a"); err != nil || strings.Contains(string(got), "nextRun") || !strings.Contains(string(got), `"extra":1`) {
 			t.Errorf("%s %v", got, err)
+		}
+		if text := string(s.get("job-schedules").body); !strings.Contains(text, `"next_run":"2026-05-04T10:30:00+00:00"`) {
+			t.Error(text)
 		}
 		for day := range 3 {
 			for range 2 { // the second finds nothing due
@@ -79,7 +83,7 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 		"properties.cron":     {"cron": "0 0 30 2 *"},
 		"properties.timezone": {"timezone": "Local"},
 		"properties.overlap":  {"overlap": "no"},
-		"command":             {"command": "unknown thing", "tag": ""},
+		"command":             {"command": "a 'b", "tag": ""},
 		"tag":                 {"tag": "a/b"},
 	} {
 		p := map[string]any{"name": "n", "cron": "0 3 * * *", "command": "x", "tag": "t"}
@@ -95,6 +99,32 @@ func TestSchedulesThatCannotBe(t *testing.T) {
 		if _, err := schedules.Put(ctx, "", scheduleExport(map[string]any{"name": "n", "cron": cron, "command": "x", "tag": "t"})); !problem.Is(err, problem.Invalid) {
 			t.Errorf("%.20q: %v", cron, err)
 		}
+	}
+}
+
+// A schedule that came with an export may name a command that is not there: it
+// is kept, told about, and makes no jobs.
+func TestScheduleOfAnUnknownCommand(t *testing.T) {
+	s := serve(t, nil)
+	ctx := auth.With(t.Context(), testUsers()["admin"])
+	schedules := job.Entities(s.Service)[1]
+	export := scheduleExport(map[string]any{"name": "n", "cron": "* * * * *", "command": "emsco:release:pub", "tag": ""})
+	if _, err := schedules.Put(ctx, "", export); err != nil {
+		t.Fatal(err)
+	}
+	s.clock.Advance(5 * time.Minute)
+	if err := s.RunDue(ctx); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := s.db.Row(ctx, db.SQL("SELECT count(*) FROM job")).Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d jobs, %v", n, err)
+	}
+	if got, err := schedules.Get(ctx, "n"); err != nil || !strings.Contains(string(got), "emsco:release:pub") {
+		t.Errorf("%s %v", got, err)
+	}
+	if text := string(s.get("job-schedules").body); !strings.Contains(text, `"problem":"there is no such command"`) {
+		t.Error(text)
 	}
 }
 

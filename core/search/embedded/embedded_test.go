@@ -9,6 +9,9 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: TestConformanceWhileMerging does the same and more")
+	}
 	searchtest.Run(t, func(_ *testing.T, load search.Loader) search.Engine { return embedded.New(load) })
 }
 

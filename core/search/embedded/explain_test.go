@@ -49,6 +49,9 @@ func (e explained) Search(ctx context.Context, t search.Target, r *search.Reques
 
 // TestExplainAgrees explains every search of the suite.
 func TestExplainAgrees(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: explaining every search of the suite takes a minute")
+	}
 	searchtest.Run(t, func(t *testing.T, load search.Loader) search.Engine { return explained{embedded.New(load), t} })
 }
 

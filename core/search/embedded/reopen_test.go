@@ -134,6 +134,9 @@ func (r *reopened) Scroll(ctx context.Context, t search.Target, q *search.Reques
 // TestConformanceReopened opens the files anew between every change and what is
 // asked after it.
 func TestConformanceReopened(t *testing.T) {
+	if testing.Short() {
+		t.Skip("NOT TESTED: opening an index again after every change takes a minute")
+	}
 	restored := 0
 	searchtest.Run(t, func(t *testing.T, load search.Loader) search.Engine {
 		r := newReopened(t, load)
