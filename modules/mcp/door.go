@@ -150,6 +150,10 @@ func (s *Service) read(w http.ResponseWriter, r *http.Request) (q *request, ok b
 		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "the batch is empty")
 		return nil, false
 	}
+	if slices.ContainsFunc(q.messages, func(m peeked) bool { return m.empty }) {
+		fail(w, http.StatusBadRequest, q.first(), codeInvalidRequest, "this is no message of JSON-RPC 2.0")
+		return nil, false
+	}
 	return q, true
 }
 

@@ -41,6 +41,7 @@ type peeked struct {
 	id       []byte // raw JSON; nil for a notification
 	response bool
 	version  string // of params._meta
+	empty    bool   // neither asks nor answers anything
 }
 
 // isCall reports whether the message wants an answer.
@@ -64,12 +65,16 @@ func peek(body []byte) (messages []peeked, batch bool, err error) {
 func peekOne(raw []byte) peeked {
 	p := peeked{raw: raw}
 	if rawjson.KindOf(raw) != rawjson.Map {
+		p.empty = true
 		return p
 	}
 	if v, ok := rawjson.Get(raw, "method"); ok {
 		p.method, _ = rawjson.String(v)
 	} else {
 		p.response = true
+		_, result := rawjson.Get(raw, "result")
+		_, failed := rawjson.Get(raw, "error")
+		p.empty = !result && !failed
 	}
 	if v, ok := rawjson.Get(raw, "id"); ok && rawjson.KindOf(v) != rawjson.Null {
 		p.id = v
