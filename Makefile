@@ -67,6 +67,10 @@ generated-check:
 	after="$$(git status --porcelain; git diff | cksum)"; \
 	if [ "$$before" != "$$after" ]; then echo "generated files are out of date, run make generate:"; git status --short; exit 1; fi
 
+.PHONY: chart
+chart: ## render and check the Helm chart; a module of its own, whose dependencies are large
+	cd deployments/helm/test && $(GO) test ./...
+
 .PHONY: build
 build: ## one static binary, bin/quoin
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/quoin .
