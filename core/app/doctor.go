@@ -34,6 +34,10 @@ func Doctor(ctx context.Context, c *Config, o Options) []module.Finding {
 	d := &doctor{config: c}
 	d.say("version", module.Fine, "quoin "+o.Version, "")
 	d.folder()
+	if c.Unborn() { // opening it would make it
+		d.say("database", module.Fail, "there is no database in "+c.Server.Data, "quoin serve makes it; if there should be one, is server.data right?")
+		return d.found
+	}
 	a, err := Open(ctx, c, o)
 	if err != nil {
 		d.say("database", module.Fail, err.Error(), "see the section database of the configuration, and whether the server of the database runs")

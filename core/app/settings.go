@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -195,6 +196,15 @@ func (c *Config) DefaultFile() []byte { return conf.Defaults(c.sections) }
 
 // databaseFile is the SQLite file.
 func (c *Config) databaseFile() string { return filepath.Join(c.Server.Data, "quoin.db") }
+
+// Unborn tells that the database is embedded and its file is not there yet.
+func (c *Config) Unborn() bool {
+	if c.Database.URL != "" {
+		return false
+	}
+	_, err := os.Stat(c.databaseFile())
+	return errors.Is(err, os.ErrNotExist)
+}
 
 // openBlobs opens the store of files; nothing is asked of a bucket yet.
 func (c *Config) openBlobs() (blob.Store, error) {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/quoin-cms/quoin/core/blob"
 )
@@ -31,6 +32,9 @@ type Archive struct {
 // OpenArchive reads the manifest of a backup. Close it.
 func OpenArchive(path string) (*Archive, error) {
 	z, err := zip.OpenReader(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a complete backup: %w", path, err)
 	}

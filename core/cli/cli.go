@@ -21,6 +21,7 @@ import (
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
@@ -55,11 +56,20 @@ func Main(ctx context.Context, p Program, args, vars []string) int {
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintln(os.Stderr, "quoin: "+err.Error())
+	_, _ = fmt.Fprintln(os.Stderr, "quoin: "+sentence(err))
 	if errors.As(err, new(usage)) {
 		return 2
 	}
 	return 1
+}
+
+// sentence says an error without the kind of a problem, which is for the log.
+func sentence(err error) string {
+	var p *problem.Problem
+	if !errors.As(err, &p) {
+		return err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), p.Kind.Name()+": ")
 }
 
 // Run runs one command line with its own environment and streams.
@@ -193,6 +203,9 @@ func (e *env) open(ctx context.Context) (*app.App, error) {
 	c, err := e.load()
 	if err != nil {
 		return nil, err
+	}
+	if c.Unborn() {
+		_, _ = fmt.Fprintf(e.err, "A new database begins in %s; --data and QUOIN_DATA choose the folder.\n", c.Server.Data)
 	}
 	log := telemetry.New(e.err, telemetry.Config{Level: "warn", Format: "text"})
 	return app.Open(ctx, c, app.Options{Log: log, Samples: e.Samples, Version: e.Version})

@@ -76,6 +76,7 @@ func subgroup(parent *cobra.Command, name string) *cobra.Command {
 }
 
 func plural(name string) string {
+	name = strings.ReplaceAll(name, "-", " ")
 	switch {
 	case strings.HasSuffix(name, "alias"), strings.HasSuffix(name, "ch"):
 		return name + "es"

@@ -46,7 +46,7 @@ func TestDoctor(t *testing.T) {
 
 func examine(t *testing.T, vars []string) {
 	before, err := diagnose(t, vars)
-	if err == nil || before["migrations"].Level != "fail" || before["configuration"].Level != "ok" {
+	if err == nil || before["migrations"].Level != "fail" && before["database"].Level != "fail" || before["configuration"].Level != "ok" {
 		t.Errorf("before the first start: %v %+v", err, before)
 	}
 	s := serve(t, vars, "--samples")
@@ -93,6 +93,20 @@ func examine(t *testing.T, vars []string) {
 	}
 	if f := ill["index"]; f.Level != "warn" || !strings.Contains(f.Says, "no server runs") {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestTheDoctorMakesNoDatabase(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	found, err := diagnose(t, variables(folder))
+	if err == nil || found["database"].Level != "fail" {
+		t.Errorf("%v %+v", err, found)
+	}
+	if _, err := os.Stat(folder); !os.IsNotExist(err) {
+		t.Errorf("the doctor made %s: %v", folder, err)
+	}
+	if r := run(t, variables(folder), "user", "list"); !strings.Contains(r.log, "A new database begins") {
+		t.Errorf("%s", r.log)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,9 +63,16 @@ func (e *env) eventBuried(cmd *cobra.Command, a *app.App, args []string) error {
 }
 
 func (e *env) eventRetry(cmd *cobra.Command, a *app.App, args []string) error {
+	all, err := a.Bus.Stats(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(s event.Stats) bool { return s.Name == args[0] }) {
+		return fmt.Errorf("there is no subscriber %q: `quoin events status` lists those there are", args[0])
+	}
 	n, err := a.Bus.RetryBuried(cmd.Context(), args[0])
 	if err != nil {
 		return err
 	}
-	return e.table(map[string]int{"retried": n}, []string{"tried again"}, [][]string{{fmt.Sprint(n)}})
+	return e.table(map[string]int{"retried": n}, nil, [][]string{{fmt.Sprintf("%d events that %s had given up are tried again.", n, args[0])}})
 }

@@ -16,7 +16,10 @@ func TestEventsOfTheBus(t *testing.T) {
 	if out := must(t, vars, "events", "buried", "webhook", "--json"); strings.TrimSpace(out) != "[]" {
 		t.Errorf("%s", out)
 	}
-	if out := must(t, vars, "events", "retry", "webhook"); !strings.Contains(out, "0") {
+	if out := must(t, vars, "events", "retry", "webhook"); out != "0 events that webhook had given up are tried again.\n" {
 		t.Errorf("%s", out)
+	}
+	if r := run(t, vars, "events", "retry", "nobody"); r.err == nil || !strings.Contains(r.err.Error(), "quoin events status") {
+		t.Errorf("%v", r.err)
 	}
 }

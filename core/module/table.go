@@ -17,7 +17,9 @@ func PrintTable(out io.Writer, asJSON bool, value any, header []string, rows [][
 		return enc.Encode(value)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(header, "\t")))
+	if strings.Join(header, "") != "" {
+		_, _ = fmt.Fprintln(w, strings.ToUpper(strings.Join(header, "\t")))
+	}
 	for _, r := range rows {
 		_, _ = fmt.Fprintln(w, strings.Join(r, "\t"))
 	}

@@ -21,6 +21,7 @@ type errorBody struct {
 	Success      bool                 `json:"success" doc:"always false"`
 	Acknowledged bool                 `json:"acknowledged" doc:"always true"`
 	Messages     []string             `json:"error" doc:"sentences for people"`
+	Message      string               `json:"message" doc:"the detail, where clients of forms look for it"`
 	Type         string               `json:"type" doc:"urn:quoin:problem:<kind>"`
 	Title        string               `json:"title"`
 	Status       int                  `json:"status"`
@@ -50,6 +51,7 @@ func render(ctx context.Context, err error) *errorBody {
 	if e.Detail == "" {
 		e.Detail = e.Title
 	}
+	e.Message = e.Detail
 	e.Messages = append(e.Messages, e.Detail)
 	for _, f := range p.Fields {
 		if m := f.Path + ": " + f.Message; m != e.Detail && f.Message != e.Detail {

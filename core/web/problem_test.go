@@ -23,7 +23,7 @@ func TestEveryKindHasTheWholeForm(t *testing.T) {
 	s := serve(t, ops...)
 	for k := problem.Internal; k <= problem.Unsupported; k++ {
 		f := s.send("GET", "/"+k.Name(), "").problem(t, k.Status())
-		if f.Type != "urn:quoin:problem:"+k.Name() || f.Title != k.Title() || f.Detail != "a sentence" || f.Code != "finer" || f.Messages[0] != "a sentence" {
+		if f.Type != "urn:quoin:problem:"+k.Name() || f.Title != k.Title() || f.Detail != "a sentence" || f.Code != "finer" || f.Messages[0] != "a sentence" || f.Message != "a sentence" {
 			t.Errorf("%s: %+v", k.Name(), f)
 		}
 	}

@@ -117,6 +117,7 @@ type form struct {
 	Success      *bool                `json:"success"`
 	Acknowledged *bool                `json:"acknowledged"`
 	Messages     []string             `json:"error"`
+	Message      string               `json:"message"`
 	Type         string               `json:"type"`
 	Title        string               `json:"title"`
 	Status       int                  `json:"status"`

@@ -41,7 +41,9 @@ func TestJobsThatAreNotThere(t *testing.T) {
 			s.post("admin", path+id, "[]").is(404)
 		}
 	}
-	s.post("admin", "next-job/t?job_id=7", "[]").is(404)
+	if out := s.post("admin", "next-job/t?job_id=7", "[]").is(404); !strings.Contains(string(out.body), "there is no job 7\"") {
+		t.Errorf("%s", out.body)
+	}
 	s.post("admin", "next-job/t?job_id=x", "[]").is(404)
 	id := s.create("x", "t")
 	s.post("admin", "next-job/other?job_id="+id, "[]").is(400)

@@ -3,6 +3,7 @@
 package job
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -116,7 +117,7 @@ func parseID(text string) (int64, error) {
 }
 
 func unknown(id any) error {
-	return problem.New(problem.NotFound, "there is no job %.40v", id).WithCode("unknown_job")
+	return problem.New(problem.NotFound, "there is no job %.40s", fmt.Sprint(id)).WithCode("unknown_job")
 }
 
 // The queues of core/work.

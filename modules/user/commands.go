@@ -246,6 +246,9 @@ func runRoles(ctx context.Context, s *Service, call *module.Call) error {
 		if err != nil {
 			return advise(err)
 		}
+		if len(u.Roles) == 0 {
+			return say(call, []string{}, "The user %s has no role: quoin user roles %s --add ROLE_API", u.Username, u.Username)
+		}
 		return say(call, u.Roles, "%s", strings.Join(u.Roles, "\n"))
 	}
 	u, err := s.Change(operator(ctx), call.Args[0], func(u *User) error {
