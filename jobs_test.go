@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,21 +14,21 @@ import (
 	"github.com/quoin-cms/quoin/core/testkit"
 )
 
-// TestTheWorkerOfTheREADME runs the script of the README on two jobs.
+// TestTheWorkerOfTheREADME runs the script in the README of jobs on two of them.
 func TestTheWorkerOfTheREADME(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("SKIPPED LOUDLY: the worker of the README needs %s", tool)
 		}
 	}
-	readme, err := os.ReadFile("README.md")
+	readme, err := os.ReadFile(filepath.Join("modules", "job", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, script, found := strings.Cut(string(readme), "```sh worker\n")
 	script, _, closed := strings.Cut(script, "```\n")
 	if !found || !closed {
-		t.Fatal("the README has no worker")
+		t.Fatal("the README of jobs has no worker")
 	}
 	s := start(t, "QUOIN_DATA="+t.TempDir())
 	s.login()
