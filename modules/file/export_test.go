@@ -1,6 +1,9 @@
 package file
 
 import (
+	"bufio"
+	"io"
+	"mime/multipart"
 	"os"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -30,3 +33,20 @@ var (
 	Mark        = mark
 	Sniff       = sniff
 )
+
+// Parts reads a form to its end, with a buffer of the size: fn gets each part.
+func Parts(body io.Reader, boundary string, size int, fn func(head *multipart.Part, body io.Reader) error) error {
+	f := newFormReader(bufio.NewReaderSize(body, size), boundary)
+	for {
+		p, err := f.next()
+		if err != nil {
+			return err
+		}
+		if err := fn(&p.head, p.body); err != nil {
+			return err
+		}
+	}
+}
+
+// ErrPartHead is the error of a header that breaks off or is too large.
+var ErrPartHead = errPartHead

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"mime"
-	"mime/multipart"
 
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -51,16 +50,17 @@ const (
 // comes and never held in memory.
 func (s *Service) Upload(ctx context.Context, contentType, typ string, body *web.Upload) (Stored, error) {
 	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
+	boundary := params["boundary"]
+	if err != nil || kind != "multipart/form-data" || boundary == "" || len(boundary) > maxBoundary {
 		return Stored{}, problem.New(problem.Invalid, "the body must be multipart/form-data with the file in the field upload")
 	}
 	if body.Length > int64(s.cfg.MaxSize)+maxParts*maxPart {
 		return Stored{}, s.tooLarge()
 	}
 	f := form{s: s, stage: newStage(), typ: typ}
-	buffered := s.buffers.Get().(*bufio.Reader) // the form reader asks for little at a time
+	buffered := s.buffers.Get().(*bufio.Reader)
 	buffered.Reset(body)
-	err = f.read(ctx, multipart.NewReader(buffered, params["boundary"]))
+	err = f.read(ctx, newFormReader(buffered, boundary))
 	buffered.Reset(nil)
 	s.buffers.Put(buffered)
 	if err == nil && f.d == nil {
@@ -90,22 +90,22 @@ type form struct {
 	object *object
 }
 
-func (f *form) read(ctx context.Context, r *multipart.Reader) error {
+func (f *form) read(ctx context.Context, r *formReader) error {
 	for range maxParts {
-		part, err := r.NextPart()
+		part, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return brokenForm(err)
 		}
-		switch name := part.FormName(); {
+		switch name := part.head.FormName(); {
 		case name == "upload" && f.d == nil:
 			err = f.file(ctx, part)
 		case name == "type":
-			err = f.field(part)
+			err = f.field(part.body)
 		default:
-			err = skip(part)
+			err = skip(part.body)
 		}
 		if err != nil {
 			return err
@@ -139,9 +139,9 @@ func (f *form) field(part io.Reader) error {
 }
 
 // file stores the bytes of the file and works out their hash on the way.
-func (f *form) file(ctx context.Context, part *multipart.Part) error {
+func (f *form) file(ctx context.Context, part *formPart) error {
 	f.d = f.s.algo.begin()
-	r := &formFile{f: f, part: part, left: int64(f.s.cfg.MaxSize)}
+	r := &formFile{f: f, part: part.body, left: int64(f.s.cfg.MaxSize)}
 	n, err := f.s.blobs.Append(ctx, f.stage, 0, r, -1, false)
 	switch {
 	case r.err != nil && r.left < 0:
@@ -151,8 +151,8 @@ func (f *form) file(ctx context.Context, part *multipart.Part) error {
 	case err != nil:
 		return told(err)
 	}
-	typ := part.Header.Get("Content-Type")
-	f.object = &object{Hash: f.d.text(), Algo: f.s.algo.name, Size: n, Name: cleanName(part.FileName()), Type: typ, Sniffed: sniff(f.head), UploadedBy: username(ctx)}
+	typ := part.head.Header.Get("Content-Type")
+	f.object = &object{Hash: f.d.text(), Algo: f.s.algo.name, Size: n, Name: cleanName(part.head.FileName()), Type: typ, Sniffed: sniff(f.head), UploadedBy: username(ctx)}
 	return nil
 }
 
