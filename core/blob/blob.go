@@ -5,7 +5,8 @@
 // A blob is bytes under a key. It never changes: a key is derived from the
 // bytes, so writing it again means the same bytes. What an adapter can do
 // besides is an interface of its own, which callers probe for: Stager for
-// uploads that arrive in pieces, Filer for bytes that the kernel can send.
+// uploads that arrive in pieces, Drafter for those in one piece, Filer for
+// bytes that the kernel can send.
 // Addresses for uploads past this server, or scaled images, would be two more.
 package blob
 
@@ -89,6 +90,21 @@ type Stager interface {
 	Discard(ctx context.Context, stage string) error
 	// Stages calls fn for every stage with the time of the last change.
 	Stages(ctx context.Context, fn func(Info) error) error
+}
+
+// Drafter is a Store that takes a blob before its key is known.
+type Drafter interface {
+	// Draft takes what r gives until its end; n is how many bytes that are. An
+	// io.WriterTo is asked to write by itself. After an error nothing is kept.
+	Draft(ctx context.Context, r io.Reader) (d Draft, n int64, err error)
+}
+
+// Draft is a blob without a key. Either Publish or Discard ends it; Discard is
+// no error after either.
+type Draft interface {
+	// Publish makes it the blob of a key, as Stager.Publish does.
+	Publish(ctx context.Context, key string) error
+	Discard(ctx context.Context) error
 }
 
 // Limits of keys and names of stages.

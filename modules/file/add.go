@@ -157,7 +157,7 @@ func (s *Service) finish(ctx context.Context, st State, u *upload, owner string,
 		return st, errors.Join(told(err), s.store.release(ctx, u.ID, owner))
 	}
 	o := &object{Hash: u.Hash, Algo: s.algo.name, Size: u.Size, Name: u.Name, Type: u.Type, Sniffed: sniffed, UploadedBy: u.User}
-	err = s.publish(ctx, u.ID, o)
+	err = s.publish(ctx, &staged{s.blobs, u.ID, u.Size}, u, o)
 	if errors.Is(err, blob.ErrNotFound) {
 		return s.stolen(ctx, st, u)
 	}
@@ -186,16 +186,24 @@ func (s *Service) rehash(ctx context.Context, u *upload, owner string, d *digest
 	return nil
 }
 
-// publish stores the verified bytes of a stage as a file, unless it is there.
-func (s *Service) publish(ctx context.Context, stage string, o *object) error {
-	there, err := s.store.again(ctx, o.Hash, o.Name, o.Type, s.now())
+// publish stores verified bytes as a file, unless it is there. The question is
+// asked without a transaction first: nearly always it is not. u is the upload it
+// comes from, nil for a form.
+func (s *Service) publish(ctx context.Context, d blob.Draft, u *upload, o *object) error {
+	known, err := s.store.object(ctx, o.Hash)
 	if err != nil {
 		return err
 	}
-	if there {
-		return errors.Join(s.store.deleteUpload(ctx, &upload{ID: stage, Hash: o.Hash}), told(s.blobs.Discard(ctx, stage)))
+	if known != nil {
+		there, err := s.store.again(ctx, o.Hash, o.Name, o.Type, s.now())
+		if err == nil && there && u != nil {
+			err = s.store.deleteUpload(ctx, u)
+		}
+		if err != nil || there {
+			return errors.Join(err, told(d.Discard(ctx)))
+		}
 	}
-	if err := s.blobs.Publish(ctx, stage, o.Hash, o.Size); err != nil {
+	if err := d.Publish(ctx, o.Hash); err != nil {
 		return told(err)
 	}
 	for {

@@ -146,20 +146,36 @@ func (c *content) begin(dash []byte) bool {
 
 // Read implements io.Reader.
 func (c *content) Read(p []byte) (int, error) {
+	piece, err := c.slice()
+	if err != nil {
+		return 0, err
+	}
+	n := copy(p, piece)
+	return n, c.pass(n)
+}
+
+// slice gives content that stands in the buffer, which spares a copy; it holds
+// until the next call. io.EOF tells the end.
+func (c *content) slice() ([]byte, error) {
 	if c.have == 0 && c.left != 0 {
 		if err := c.scan(); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	if c.have == 0 {
-		return 0, io.EOF
+		return nil, io.EOF
 	}
-	n, err := c.r.Read(p[:min(len(p), c.have)])
+	return c.r.Peek(c.have)
+}
+
+// pass goes on behind a slice.
+func (c *content) pass(n int) error {
+	_, err := c.r.Discard(n)
 	c.have -= n
 	if c.left > 0 {
 		c.left -= n
 	}
-	return n, err
+	return err
 }
 
 // scan fills the buffer and looks for the delimiter in it.

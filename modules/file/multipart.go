@@ -44,6 +44,9 @@ func (o *object) fields() Fields {
 const (
 	maxParts = 32
 	maxPart  = 64 << 10 // bytes
+	// formBuffer is how much of a form is read, looked through and written at
+	// once, in bytes.
+	formBuffer = 256 << 10
 )
 
 // Upload stores the file in the field upload of a form. The form is read as it
@@ -57,12 +60,12 @@ func (s *Service) Upload(ctx context.Context, contentType, typ string, body *web
 	if body.Length > int64(s.cfg.MaxSize)+maxParts*maxPart {
 		return Stored{}, s.tooLarge()
 	}
-	f := form{s: s, stage: newStage(), typ: typ}
-	buffered := s.buffers.Get().(*bufio.Reader)
+	f := form{s: s, typ: typ}
+	buffered := s.forms.Get().(*bufio.Reader)
 	buffered.Reset(body)
 	err = f.read(ctx, newFormReader(buffered, boundary))
 	buffered.Reset(nil)
-	s.buffers.Put(buffered)
+	s.forms.Put(buffered)
 	if err == nil && f.d == nil {
 		err = problem.Field(problem.Invalid, "upload", "is missing: the form has no file with this name")
 	}
@@ -70,7 +73,10 @@ func (s *Service) Upload(ctx context.Context, contentType, typ string, body *web
 		err = f.publish(context.WithoutCancel(ctx))
 	}
 	if err != nil {
-		return Stored{}, errors.Join(err, s.blobs.Discard(context.WithoutCancel(ctx), f.stage))
+		if f.draft != nil {
+			err = errors.Join(err, f.draft.Discard(context.WithoutCancel(ctx)))
+		}
+		return Stored{}, err
 	}
 	o := f.object
 	return Stored{Acknowledged: true, Success: true, Uploaded: 1, FileName: o.Name, URL: link("/data/file/view/", o.Hash, o.Name, o.Type), Fields: o.fields()}, nil
@@ -83,8 +89,8 @@ func (s *Service) tooLarge() error {
 // form is a form that is being read.
 type form struct {
 	s      *Service
-	stage  string
-	typ    string // of the file, by another field; empty takes that of the part
+	draft  blob.Draft // the bytes of the file
+	typ    string     // of the file, by another field; empty takes that of the part
 	d      *digest
 	head   []byte
 	object *object
@@ -142,7 +148,12 @@ func (f *form) field(part io.Reader) error {
 func (f *form) file(ctx context.Context, part *formPart) error {
 	f.d = f.s.algo.begin()
 	r := &formFile{f: f, part: part.body, left: int64(f.s.cfg.MaxSize)}
-	n, err := f.s.blobs.Append(ctx, f.stage, 0, r, -1, false)
+	var source io.Reader = r
+	if plain, ok := part.body.(*content); ok {
+		source = formSlices{r, plain}
+	}
+	draft, n, err := f.s.drafter.Draft(ctx, source)
+	f.draft = draft
 	switch {
 	case r.err != nil && r.left < 0:
 		return f.s.tooLarge()
@@ -161,7 +172,7 @@ func (f *form) publish(ctx context.Context) error {
 		f.object.Type = f.typ
 	}
 	f.object.Type = cleanType(f.object.Type)
-	return f.s.publish(ctx, f.stage, f.object)
+	return f.s.publish(ctx, f.draft, nil, f.object)
 }
 
 // formFile is the file of a form.
@@ -175,16 +186,51 @@ type formFile struct {
 // Read implements io.Reader.
 func (r *formFile) Read(p []byte) (int, error) {
 	n, err := r.part.Read(p)
-	if r.left -= int64(n); r.left < 0 {
+	if err := r.took(p[:n], err); err != nil {
+		return 0, err
+	}
+	return n, err
+}
+
+// took looks at bytes of the file, or at why there are none.
+func (r *formFile) took(p []byte, err error) error {
+	if r.left -= int64(len(p)); r.left < 0 {
 		err = blob.ErrFull
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.err = err
-		return 0, err
+		return err
 	}
 	if want := sniffLength - len(r.f.head); want > 0 {
-		r.f.head = append(r.f.head, p[:min(n, want)]...)
+		r.f.head = append(r.f.head, p[:min(len(p), want)]...)
 	}
-	_, _ = r.f.d.Write(p[:n]) // a hash has no errors
-	return n, err
+	_, _ = r.f.d.Write(p) // a hash has no errors
+	return nil
+}
+
+// formSlices is a file that stands in the form as it is.
+type formSlices struct {
+	*formFile
+	plain *content
+}
+
+// WriteTo implements io.WriterTo: it writes out of the buffer of the form.
+func (r formSlices) WriteTo(w io.Writer) (n int64, err error) {
+	for {
+		piece, err := r.plain.slice()
+		if terr := r.took(piece, err); terr != nil {
+			return n, terr
+		}
+		if err != nil {
+			return n, nil
+		}
+		wrote, err := w.Write(piece)
+		n += int64(wrote)
+		if err != nil {
+			return n, err
+		}
+		if err := r.plain.pass(len(piece)); err != nil {
+			return n, err
+		}
+	}
 }

@@ -27,8 +27,10 @@ type Service struct {
 	algo    algorithm
 	store   store
 	blobs   storage
+	drafter blob.Drafter
 	seen    *seen
-	buffers sync.Pool // of bufio.Reader, for bodies
+	buffers sync.Pool // of bufio.Reader, for chunks
+	forms   sync.Pool // the same for forms
 	holders []port.FileHolder
 	log     *slog.Logger
 	now     func() time.Time
@@ -72,6 +74,10 @@ func New(o Options) (*Service, error) {
 		s.lease = standstill
 	}
 	s.buffers.New = func() any { return bufio.NewReaderSize(nil, peek) }
+	s.forms.New = func() any { return bufio.NewReaderSize(nil, formBuffer) }
+	if s.drafter, ok = o.Blobs.(blob.Drafter); !ok {
+		s.drafter = stages{blobs}
+	}
 	s.seen = &seen{store: s.store, now: s.now, heads: map[string]int64{}}
 	return s, nil
 }

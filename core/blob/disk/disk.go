@@ -24,12 +24,14 @@ const (
 	fileMode   = 0o600
 )
 
-// Store is a folder. It implements blob.Store, blob.Filer and blob.Stager.
+// Store is a folder. It implements blob.Store, blob.Filer, blob.Stager and
+// blob.Drafter.
 type Store struct {
-	root    string
-	minFree int64
-	epoch   string
-	buffers sync.Pool
+	root     string
+	minFree  int64
+	epoch    string
+	buffers  sync.Pool
+	nameless bool // files without a name can be made and get one later
 }
 
 // Open takes a folder, which is made when it is not there. Writing is refused
@@ -41,6 +43,7 @@ func Open(root string, minFree int64) (*Store, error) {
 	}
 	s := &Store{root: root, minFree: minFree, epoch: bootID()}
 	s.buffers.New = func() any { b := make([]byte, bufferSize); return &b }
+	s.nameless = s.canLink()
 	return s, nil
 }
 
@@ -116,10 +119,15 @@ func (s *Store) rename(from, key string) error {
 
 // move renames a file and makes the folder when it is the first one there.
 func (s *Store) move(from, to string) error {
-	err := os.Rename(from, to)
+	return s.inFolder(to, func() error { return os.Rename(from, to) })
+}
+
+// inFolder calls fn, and again with the folder of a blob when that was missing.
+func (s *Store) inFolder(to string, fn func() error) error {
+	err := fn()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = os.MkdirAll(filepath.Dir(to), folderMode); err == nil {
-			err = errors.Join(syncFolder(s.root), os.Rename(from, to))
+			err = errors.Join(syncFolder(s.root), fn())
 		}
 	}
 	return told(err)
