@@ -218,11 +218,11 @@ type formSlices struct {
 func (r formSlices) WriteTo(w io.Writer) (n int64, err error) {
 	for {
 		piece, err := r.plain.slice()
-		if terr := r.took(piece, err); terr != nil {
-			return n, terr
-		}
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return n, nil
+		}
+		if err := r.took(piece, err); err != nil {
+			return n, err
 		}
 		wrote, err := w.Write(piece)
 		n += int64(wrote)
