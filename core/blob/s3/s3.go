@@ -172,10 +172,13 @@ type reader struct{ io.ReadCloser }
 // Read implements io.Reader.
 func (r reader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: %w", blob.ErrUnavailable, err)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
 	}
-	return n, err
+	if gone := told(err); errors.Is(gone, blob.ErrNotFound) { // removed while it is read
+		return n, gone
+	}
+	return n, fmt.Errorf("%w: %w", blob.ErrUnavailable, err)
 }
 
 // Stat implements blob.Store.
