@@ -39,7 +39,17 @@ func show(ctx context.Context, s *Service, call *module.Call) error {
 	}
 	rows := [][]string{}
 	for _, e := range entries {
-		rows = append(rows, []string{e.At.Format(time.RFC3339), e.Actor, e.Type, e.Subject, string(e.Data), e.RequestID})
+		rows = append(rows, []string{e.At.Format(time.RFC3339), e.Actor, e.Type, e.Subject, brief(e.Data), e.RequestID})
 	}
 	return call.Table(entries, []string{"at", "who", "what", "subject", "data", "request"}, rows)
+}
+
+// brief is the beginning of the data, so that a record fits on a line of a
+// terminal: the data of a publication holds the whole document. --json has all.
+func brief(data []byte) string {
+	const most = 80
+	if text := []rune(string(data)); len(text) > most {
+		return string(text[:most]) + "…"
+	}
+	return string(data)
 }
