@@ -123,6 +123,7 @@ func (s *Service) forget(ctx context.Context) {
 			return
 		}
 		now := s.now()
+		s.replay.forget(now.Add(-keptFor))
 		for _, x := range s.sessions.list() {
 			x.mu.Lock()
 			idle := x.running == 0 && now.Sub(x.used) >= forgetAfter
@@ -134,13 +135,16 @@ func (s *Service) forget(ctx context.Context) {
 	}
 }
 
+// keptFor is how long answers are kept for a client that lost its stream.
+const keptFor = 10 * time.Minute
+
 // sweepEvery is how often that is done.
 const sweepEvery = 10 * time.Minute
 
 // sweep deletes what nobody will ask for any more.
 func (s *Service) sweep(ctx context.Context) error {
 	now := s.now()
-	return s.store.sweep(ctx, now.Add(-s.cfg.SessionIdle), now.Add(-10*time.Minute))
+	return s.store.sweep(ctx, now.Add(-s.cfg.SessionIdle), now.Add(-keptFor))
 }
 
 // nowhere takes answers that nobody reads.

@@ -99,8 +99,28 @@ func (s *Service) heard(payload string) {
 	}
 }
 
+// poll looks for messages while calls run here that may wait for one: what
+// processes tell each other may be lost.
+func (s *Service) poll(ctx context.Context) {
+	for s.store.db.Dialect() == db.Postgres && ctx.Err() == nil {
+		wait(ctx, time.Second)
+		if slices.ContainsFunc(s.sessions.list(), (*session).busy) {
+			s.fetch()
+		}
+	}
+}
+
+// busy reports whether a call runs.
+func (x *session) busy() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.calls) > 0
+}
+
 // fetch hands the messages that are there for this process to their sessions.
 func (s *Service) fetch() {
+	s.fetching.Lock()
+	defer s.fetching.Unlock()
 	ctx, cancel := context.WithTimeout(s.life, 10*time.Second)
 	defer cancel()
 	messages, err := s.store.take(ctx, s.process)

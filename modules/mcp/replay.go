@@ -27,6 +27,7 @@ type streamKey struct{ session, stream string }
 type kept struct {
 	bodies [][]byte
 	stored bool // the client is gone: every message goes into the database
+	since  time.Time
 }
 
 // posted takes the name of the stream that the SDK opens for a POST.
@@ -109,16 +110,19 @@ func (p *replay) after(ctx context.Context, session, stream string, index int) (
 	return bodies[index+1:], nil
 }
 
-// SessionClosed implements mcp.EventStore.
-func (p *replay) SessionClosed(_ context.Context, session string) error {
+// SessionClosed implements mcp.EventStore. A session may be closed here and go
+// on, also here: its streams are forgotten when their requests end.
+func (p *replay) SessionClosed(context.Context, string) error { return nil }
+
+// forget drops what was stored before a time from memory.
+func (p *replay) forget(before time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for key := range p.all {
-		if key.session == session {
+	for key, k := range p.all {
+		if k.stored && k.since.Before(before) {
 			delete(p.all, key)
 		}
 	}
-	return nil
 }
 
 // ended is told when the HTTP request of a stream ends: with everything said
@@ -132,7 +136,7 @@ func (p *replay) ended(session, stream string, complete bool) {
 		p.mu.Unlock()
 		return
 	}
-	k.stored = true
+	k.stored, k.since = true, p.now()
 	bodies := k.bodies
 	p.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) //nolint:forbidigo // the request is over, what it left must be kept

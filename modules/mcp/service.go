@@ -65,6 +65,7 @@ type Service struct {
 	replay    *replay
 	changes   *changes
 	secret    []byte
+	fetching  sync.Mutex
 
 	life    context.Context // ends with the server
 	end     context.CancelFunc
@@ -109,6 +110,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	s.secret = []byte(secret)
 	s.running.Go(func() { s.hear(s.life) })
+	s.running.Go(func() { s.poll(s.life) })
 	s.running.Go(func() { s.forget(s.life) })
 	s.running.Go(func() { s.changes.run(s.life) })
 	for _, t := range s.Tools {
