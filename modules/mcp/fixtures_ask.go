@@ -63,7 +63,7 @@ func askingFixtures() []fixture {
 	elicit := func(ctx context.Context, req *sdk.CallToolRequest, p *sdk.ElicitParams) (*sdk.CallToolResult, error) {
 		r, err := req.Session.Elicit(ctx, p)
 		if err != nil {
-			return failure("The client could not ask: " + err.Error()), nil
+			return failure("The client could not ask: " + err.Error()), nil //nolint:nilerr // the answer tells it
 		}
 		content, err := json.Marshal(r.Content)
 		return says("action=%s, content=%s", r.Action, content), err
@@ -81,7 +81,7 @@ func askingFixtures() []fixture {
 		{name: "test_sampling", description: "Asks the model of the client", input: one("prompt"), run: func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			r, err := req.Session.CreateMessage(ctx, sample(argument(req, "prompt")))
 			if err != nil {
-				return failure("The client could not ask: " + err.Error()), nil
+				return failure("The client could not ask: " + err.Error()), nil //nolint:nilerr // the answer tells it
 			}
 			text, _ := r.Content.(*sdk.TextContent)
 			if text == nil {

@@ -166,7 +166,7 @@ func (s *Service) own(ctx context.Context, uri, rest string) ([]*sdk.ResourceCon
 	for i := range parts {
 		var err error
 		if parts[i], err = url.PathUnescape(parts[i]); err != nil || !utf8.ValidString(parts[i]) {
-			return nil, nil
+			return nil, nil //nolint:nilerr // no address of ours
 		}
 	}
 	is := func(pattern ...string) bool {
