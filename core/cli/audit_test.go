@@ -48,7 +48,7 @@ func audit(t *testing.T, vars []string) {
 	}
 	testkit.Eventually(t, func() bool { return len(list("subject="+subject)) == 1 })
 	e := list("subject=" + subject)[0]
-	if e.Type != "content.finalize" || e.Actor != "admin" || e.RequestID == "" || e.At.Before(begin) || !strings.Contains(string(e.Data), created.OUUID) {
+	if e.Type != "content.finalize" || e.Actor != "admin" || e.RequestID == "" || e.At.Before(begin) || !strings.Contains(string(e.Data), created.OUUID) || strings.Contains(string(e.Data), "raw_data") {
 		t.Errorf("%+v", e)
 	}
 	for query, want := range map[string]int{

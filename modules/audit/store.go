@@ -7,6 +7,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 // Entry is one record.
@@ -42,7 +43,13 @@ type store struct{ db *db.DB }
 // add records events in the transaction of ctx.
 func (s store) add(ctx context.Context, events []event.Event) error {
 	for _, e := range events {
-		err := s.db.Queue(ctx, insertEntry, e.ID, db.Micros(e.At), e.Actor, e.Type, e.Subject, string(e.Data), e.RequestID)
+		data := e.Data
+		if rawjson.KindOf(data) == rawjson.Map {
+			// What documents hold is read by those who may view them; the trail
+			// tells which it was.
+			data = rawjson.Without(nil, data, "raw_data")
+		}
+		err := s.db.Queue(ctx, insertEntry, e.ID, db.Micros(e.At), e.Actor, e.Type, e.Subject, string(data), e.RequestID)
 		if err != nil {
 			return err
 		}
