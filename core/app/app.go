@@ -37,6 +37,7 @@ type App struct {
 	started  []module.Service
 	release  func() // the lock of embedded mode
 	options  fx.Option
+	api      *module.API
 	stopping chan struct{} // closed when the server begins to stop
 }
 
@@ -62,7 +63,7 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, release: func() {},
+	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, api: &module.API{}, release: func() {},
 		commands: module.NewCommands(specs), stopping: make(chan struct{})}
 	a.queues = &queues{db: d}
 	bus := event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention}

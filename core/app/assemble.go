@@ -20,7 +20,7 @@ import (
 // wiring is everything the modules' constructors may ask for.
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
-		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.instance(o), module.Samples{FS: o.Samples}),
+		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.api, a.instance(o), module.Samples{FS: o.Samples}),
 		fx.Provide(a.Config.openBlobs),
 		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
@@ -99,6 +99,7 @@ func (a *App) Assemble(version string) error {
 	}
 	router, err := web.New(options)
 	a.Router = router
+	a.api.Set(router)
 	return err
 }
 

@@ -16,7 +16,7 @@ type fence struct {
 // fences are the libraries that one or two packages may see.
 func fences() []fence {
 	return []fence{
-		{[]string{"go.uber.org/fx", "go.uber.org/dig"}, []string{"core/app", "core/module"}, []string{"modules/*/module.go"},
+		{[]string{"go.uber.org/fx", "go.uber.org/dig"}, []string{"core/app", "core/module"}, []string{"modules/*/module.go", "core/pluginhost/module.go"},
 			"wire in module.go with the helpers of core/module; constructors take plain values"},
 		{[]string{"github.com/uptrace/bun"}, []string{"core/db", "core/work", "core/event"}, []string{"modules/*/store*.go"},
 			"put models and queries into store.go and give the service a method"},

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/pluginhost"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
@@ -77,6 +79,7 @@ func Run(ctx context.Context, p Program, args, vars []string, in io.Reader, out,
 	if p.Version == "" {
 		p.Version = buildVersion()
 	}
+	p.Modules = append(slices.Clone(p.Modules), pluginhost.Spec())
 	e := &env{Program: p, in: in, out: out, err: errw, vars: vars}
 	enabled := e.enabled(args)
 	root := e.root(enabled)

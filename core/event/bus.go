@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -54,11 +56,11 @@ type Bus struct {
 	deliveries *work.Claimer
 	instance   string // tells our own notifications from those of others
 
-	subscribers []*subscriber
-	elsewhere   []string // names of those that get nothing of this process; not nil
-	live        []Live
-	liveMu      sync.Mutex // one call of Deliver at a time
-	sweeper     *work.Periodic
+	served    atomic.Pointer[[]*subscriber] // replaced as a whole, under mu
+	elsewhere []string                      // names of those that get nothing of this process; not nil
+	live      []Live
+	liveMu    sync.Mutex // one call of Deliver at a time
+	sweeper   *work.Periodic
 
 	mu      sync.Mutex
 	started bool
@@ -82,7 +84,18 @@ func New(d *db.DB, o Options) *Bus {
 	if err != nil {
 		panic(err) // the name is right
 	}
-	return &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), elsewhere: []string{}, dirty: make(chan struct{}, 1), known: make(chan struct{})}
+	b := &Bus{db: d, o: o, deliveries: deliveries, instance: rand.Text(), elsewhere: []string{}, dirty: make(chan struct{}, 1), known: make(chan struct{})}
+	b.served.Store(&[]*subscriber{})
+	return b
+}
+
+// subscribers are those that this process serves.
+func (b *Bus) subscribers() []*subscriber { return *b.served.Load() }
+
+// add appends a subscriber; mu is held.
+func (b *Bus) add(s *subscriber) {
+	list := append(slices.Clone(b.subscribers()), s)
+	b.served.Store(&list)
 }
 
 // Known is closed once every event that is emitted from then on, by whichever
@@ -98,7 +111,7 @@ func (b *Bus) Register(durable []Subscription, live []Live) error {
 		return errors.New("event: subscribers must be registered before the bus starts")
 	}
 	names := map[string]bool{}
-	for _, s := range b.subscribers {
+	for _, s := range b.subscribers() {
 		names[s.Name] = true
 	}
 	var errs []error
@@ -112,7 +125,7 @@ func (b *Bus) Register(durable []Subscription, live []Live) error {
 			continue
 		}
 		names[s.Name] = true
-		b.subscribers = append(b.subscribers, newSubscriber(b, s))
+		b.add(newSubscriber(b, s))
 		if s.Elsewhere {
 			b.elsewhere = append(b.elsewhere, s.Name)
 		}
@@ -155,7 +168,7 @@ func (b *Bus) Start(ctx context.Context) error {
 		b.running.Go(func() { b.tell(background) })
 		b.running.Go(func() { b.hear(background) })
 	}
-	for _, s := range b.subscribers {
+	for _, s := range b.subscribers() {
 		if err := s.runner.Start(ctx); err != nil {
 			return err
 		}
@@ -172,9 +185,9 @@ func (b *Bus) Stop(ctx context.Context) error {
 	if !b.started {
 		return nil
 	}
-	errs := make([]error, len(b.subscribers)+1)
+	errs := make([]error, len(b.subscribers())+1)
 	var stopping sync.WaitGroup
-	for i, s := range b.subscribers {
+	for i, s := range b.subscribers() {
 		stopping.Go(func() { errs[i] = s.runner.Stop(ctx) })
 	}
 	stopping.Go(func() { errs[len(errs)-1] = b.sweeper.Stop(ctx) })

@@ -60,7 +60,7 @@ func (s *subscriber) handle(ctx context.Context, batch []work.Lease) []error {
 	}
 	if len(fresh) > 0 {
 		err := s.run(ctx, fresh)
-		if err != nil && !errors.Is(err, work.ErrFinished) && len(fresh) > 1 {
+		if err != nil && !errors.Is(err, work.ErrFinished) && !work.IsNotNow(err) && len(fresh) > 1 {
 			s.bus.o.Log.Warn("a batch of events failed and is handled one by one", "subscriber", s.Name, "events", len(fresh), "error", err)
 			alone = append(fresh, alone...)
 		} else {

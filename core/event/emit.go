@@ -97,7 +97,7 @@ func (b *Bus) committed(events []Event) {
 	for _, l := range b.live {
 		b.deliverLive(l, events)
 	}
-	for _, s := range b.subscribers {
+	for _, s := range b.subscribers() {
 		if s.wantsAny(events) {
 			s.runner.Wake()
 		}

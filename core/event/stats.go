@@ -136,7 +136,7 @@ const dropAtOnce = 5000
 // it makes it known again within a minute, so that is refused for this one.
 func (b *Bus) DropSubscriber(ctx context.Context, name string) error {
 	b.mu.Lock()
-	served := b.started && slices.ContainsFunc(b.subscribers, func(s *subscriber) bool { return s.Name == name })
+	served := b.started && slices.ContainsFunc(b.subscribers(), func(s *subscriber) bool { return s.Name == name })
 	b.mu.Unlock()
 	if served {
 		return fmt.Errorf("event: the subscriber %q is served by this process: stop or disable what subscribes first", name)

@@ -86,7 +86,7 @@ func (b *Bus) announce(ctx context.Context, start bool) error {
 		if err := b.db.Queue(ctx, oneAtATime); err != nil {
 			return err
 		}
-		for _, s := range b.subscribers {
+		for _, s := range b.subscribers() {
 			if s.Elsewhere && b.db.Dialect() == db.SQLite {
 				continue
 			}

@@ -50,7 +50,7 @@ func (b *Bus) hear(ctx context.Context) {
 
 // Wake makes every subscriber of this process look for deliveries now.
 func (b *Bus) Wake() {
-	for _, s := range b.subscribers {
+	for _, s := range b.subscribers() {
 		s.runner.Wake()
 	}
 }

@@ -2,7 +2,9 @@ package module
 
 import (
 	"io/fs"
+	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quoin-cms/quoin/core/event"
 )
@@ -79,4 +81,22 @@ func Sub(files fs.FS, dir string) fs.FS {
 		panic(err)
 	}
 	return sub
+}
+
+// API is the server's own API, for calls that the server makes on somebody's
+// behalf: a request whose context bears an identity needs no token and has the
+// rights of that identity. It is there once the server is assembled; before,
+// and in commands, it answers 503.
+type API struct{ handler atomic.Pointer[http.Handler] }
+
+// Set opens the API.
+func (a *API) Set(h http.Handler) { a.handler.Store(&h) }
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := a.handler.Load(); h != nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	http.Error(w, "the server does not run in this process", http.StatusServiceUnavailable)
 }

@@ -36,8 +36,12 @@ func tooLarge(limit int64) error {
 	return problem.New(problem.TooLarge, "the request body is larger than %d bytes", limit)
 }
 
-// identify finds out who holds the token.
+// identify finds out who holds the token. A request that the server makes
+// itself has its identity in the context; nobody outside can put one there.
 func (r *Router) identify(ctx context.Context, token string) (*auth.Identity, error) {
+	if id := auth.From(ctx); id != nil {
+		return id, nil
+	}
 	if token == "" || r.opt.Authenticator == nil {
 		return nil, problem.New(problem.Unauthenticated, "Authentication required: send a token in X-Auth-Token or Authorization: Bearer")
 	}

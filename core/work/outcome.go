@@ -69,3 +69,9 @@ func Permanent(cause error) error { return &outcome{cause: cause, kind: permanen
 // NotNow gives the row back, due after the delay. It does not count as an
 // attempt.
 func NotNow(delay time.Duration) error { return &outcome{kind: notNow, after: delay} }
+
+// IsNotNow tells whether an error was made by NotNow.
+func IsNotNow(err error) bool {
+	var o *outcome
+	return errors.As(err, &o) && o.kind == notNow
+}

@@ -127,6 +127,7 @@ type Description struct {
 	ConfigSchema  []byte                 `protobuf:"bytes,9,opt,name=config_schema,json=configSchema,proto3" json:"config_schema,omitempty"` // JSON Schema of the settings; empty for none
 	Capabilities  []string               `protobuf:"bytes,10,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	Webhooks      []string               `protobuf:"bytes,11,rep,name=webhooks,proto3" json:"webhooks,omitempty"` // types of events whose calls it transforms
+	Summary       string                 `protobuf:"bytes,12,opt,name=summary,proto3" json:"summary,omitempty"`   // one sentence
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -236,6 +237,13 @@ func (x *Description) GetWebhooks() []string {
 		return x.Webhooks
 	}
 	return nil
+}
+
+func (x *Description) GetSummary() string {
+	if x != nil {
+		return x.Summary
+	}
+	return ""
 }
 
 type Tool struct {
@@ -1709,7 +1717,7 @@ var File_plugin_v1_plugin_proto protoreflect.FileDescriptor
 const file_plugin_v1_plugin_proto_rawDesc = "" +
 	"\n" +
 	"\x16plugin/v1/plugin.proto\x12\x0fquoin.plugin.v1\"\x11\n" +
-	"\x0fDescribeRequest\"\x82\x03\n" +
+	"\x0fDescribeRequest\"\x9c\x03\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x10\n" +
@@ -1722,7 +1730,8 @@ const file_plugin_v1_plugin_proto_rawDesc = "" +
 	"\rconfig_schema\x18\t \x01(\fR\fconfigSchema\x12\"\n" +
 	"\fcapabilities\x18\n" +
 	" \x03(\tR\fcapabilities\x12\x1a\n" +
-	"\bwebhooks\x18\v \x03(\tR\bwebhooks\"\xb4\x01\n" +
+	"\bwebhooks\x18\v \x03(\tR\bwebhooks\x12\x18\n" +
+	"\asummary\x18\f \x01(\tR\asummary\"\xb4\x01\n" +
 	"\x04Tool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
