@@ -266,3 +266,10 @@ func (l *logBuffer) size() int {
 	defer l.mu.Unlock()
 	return l.b.Len()
 }
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

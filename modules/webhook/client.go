@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quoin-cms/quoin/core/port"
 )
 
 // Bounds of what is read of an answer, in bytes.
@@ -24,13 +26,14 @@ const (
 // client calls endpoints: no proxies, no redirects, no cookies, and no address
 // that the guard refuses.
 type client struct {
-	http    *http.Client
-	timeout time.Duration
+	http      *http.Client
+	timeout   time.Duration
+	transform port.WebhookTransformer // nil: nobody changes calls
 }
 
-func newClient(cfg *Config, g guard) *client {
+func newClient(cfg *Config, g guard, transform port.WebhookTransformer) *client {
 	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, Control: g.control}
-	return &client{timeout: cfg.Timeout, http: &http.Client{
+	return &client{timeout: cfg.Timeout, transform: transform, http: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: cfg.ConnectTimeout, ForceAttemptHTTP2: true,
@@ -64,6 +67,10 @@ func (c *client) call(ctx context.Context, to *Subscription, d call, now time.Ti
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	res, err := c.send(ctx, to, d, now)
+	if errors.Is(err, errSkipped) {
+		r.response = err.Error()
+		return r
+	}
 	if err != nil {
 		r.err = plain(err, c.timeout)
 		r.cut = errors.Is(ctx.Err(), context.Canceled)
@@ -82,9 +89,22 @@ func (c *client) call(ctx context.Context, to *Subscription, d call, now time.Ti
 	return r
 }
 
+// errSkipped is a call that a plugin wants nobody to make.
+var errSkipped = errors.New("a plugin left this call out")
+
 // send builds and sends the request.
 func (c *client) send(ctx context.Context, to *Subscription, d call, now time.Time) (*http.Response, error) {
-	body, kind := d.body, d.kind
+	body, kind, headers := d.body, d.kind, map[string]string(nil)
+	if d.control == "" && c.transform != nil {
+		t := &port.WebhookCall{Event: kind, Subscription: to.ID, URL: to.URL, Body: body}
+		if err := c.transform.TransformWebhook(ctx, t); err != nil {
+			return nil, err
+		}
+		if t.Skip {
+			return nil, errSkipped
+		}
+		body, headers = t.Body, t.Headers
+	}
 	if d.control != "" {
 		kind = d.control
 		body = payload(kind, controlData(to, d.control))
@@ -95,7 +115,12 @@ func (c *client) send(ctx context.Context, to *Subscription, d call, now time.Ti
 	}
 	secrets := to.secrets(now)
 	h := req.Header
-	h.Set("Content-Type", "application/json")
+	for name, value := range headers {
+		h.Set(name, value)
+	}
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json")
+	}
 	h.Set("User-Agent", "Quoin-Webhook")
 	h.Set("X-Webhook-Event", kind)
 	h.Set("X-Webhook-Subscription-Id", to.ID)

@@ -52,14 +52,15 @@ type needs struct {
 	Config     *Config
 	Types      module.EventTypes
 	Identities port.Identities
-	Content    port.ContentTypes `optional:"true"`
+	Content    port.ContentTypes       `optional:"true"`
+	Transform  port.WebhookTransformer `optional:"true"`
 	Instance   module.Instance
 	Log        *slog.Logger
 }
 
 func newService(n needs) *Service {
 	return New(Options{
-		DB: n.DB, Bus: n.Bus, Config: n.Config, Types: n.Types, Identities: n.Identities, Content: n.Content,
+		DB: n.DB, Bus: n.Bus, Config: n.Config, Types: n.Types, Identities: n.Identities, Content: n.Content, Transform: n.Transform,
 		Own: n.Instance.Addresses, Log: n.Log.With("module", "webhook"),
 	})
 }

@@ -31,6 +31,7 @@ type Service struct {
 	directory  *directory
 	catalogue  *catalogue
 	guard      guard
+	transform  port.WebhookTransformer // nil: calls go out as they are
 	order      order
 	own        []string // addresses of this server, host:port
 	log        *slog.Logger
@@ -43,10 +44,11 @@ type Options struct {
 	DB         *db.DB
 	Bus        *event.Bus
 	Config     *Config
-	Types      []event.Type      // that may be subscribed to
-	Identities port.Identities   // nil: subscriptions hear of every document
-	Content    port.ContentTypes // nil: there are no documents
-	Own        []string          // addresses of this server, host:port
+	Types      []event.Type            // that may be subscribed to
+	Identities port.Identities         // nil: subscriptions hear of every document
+	Content    port.ContentTypes       // nil: there are no documents
+	Transform  port.WebhookTransformer // nil: calls go out as they are
+	Own        []string                // addresses of this server, host:port
 	Log        *slog.Logger
 	Now        func() time.Time // nil is time.Now
 }
@@ -60,7 +62,7 @@ func New(o Options) *Service {
 	return &Service{
 		cfg: o.Config, store: st, bus: o.Bus, deliveries: newClaimer(o.DB, o.Now),
 		directory: newDirectory(st, o.Identities, o.Content, o.Now), catalogue: newCatalogue(o.Types),
-		guard: guard{allowed: o.Config.AllowNetworks}, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
+		guard: guard{allowed: o.Config.AllowNetworks}, transform: o.Transform, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
 	}
 }
 
