@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/work"
 	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
@@ -38,6 +39,10 @@ func (h *Host) handle(ctx context.Context, name string, events []event.Event) er
 		answer, err = p.events.Handle(ctx, &pluginv1.EventsRequest{Caller: from, Events: wire(events)})
 		return err
 	})
+	var p *problem.Problem
+	if errors.As(err, &p) && p.Code == notLetIn {
+		return work.NotNow(notReady) // it was not even asked
+	}
 	if err != nil {
 		return err
 	}

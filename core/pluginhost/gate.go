@@ -84,8 +84,11 @@ func (g *gate) note(err error) {
 	}
 }
 
+// notLetIn is the code of a call that was not made.
+const notLetIn = "plugin_not_ready"
+
 func busy(why string, wait time.Duration) error {
 	p := problem.New(problem.Unavailable, "%s; try again in a moment", why)
-	p.RetryAfter = wait
+	p.RetryAfter, p.Code = wait, notLetIn
 	return p
 }

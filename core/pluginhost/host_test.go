@@ -88,7 +88,10 @@ func TestCapabilitiesMustBeGranted(t *testing.T) {
 		t.Errorf("reads without the right: %q, %v", got, err)
 	}
 	k.wish("good", plugin.CapKV, plugin.CapDocumentsRead)
-	waitFor(t, "the grant", func() bool { got, err = k.tool("good_read", "d1"); return err == nil && !strings.Contains(got, "granted") }, func() string { return got })
+	waitFor(t, "the grant", func() bool {
+		got, err = k.tool("good_read", "d1")
+		return err == nil && !strings.Contains(got, "granted")
+	}, func() string { return got })
 	if want := `{"by":"admin","path":"/api/data/page/d1"}`; got != want {
 		t.Errorf("the document is %s, want %s", got, want)
 	}

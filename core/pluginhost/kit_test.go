@@ -232,7 +232,9 @@ func (k *kit) run(c string, args []string, flags map[string]any) (string, error)
 			}
 			return nil
 		}}
-		call.Table = func(v any, header []string, rows [][]string) error { return module.PrintTable(&out, true, v, header, rows) }
+		call.Table = func(v any, header []string, rows [][]string) error {
+			return module.PrintTable(&out, true, v, header, rows)
+		}
 		err := k.host.RunLine(k.t.Context(), c, call)
 		return out.String(), err
 	}
@@ -272,4 +274,22 @@ func write(t testing.TB, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// count tells how often a text is in the log.
+func (l *logBuffer) count(text string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Count(l.b.Bytes(), []byte(text))
+}
+
+var countValues = db.SQL(`SELECT count(*) FROM plugins_kv WHERE plugin = ? AND key >= ?`)
+
+// values counts what a plugin keeps from a key on.
+func (k *kit) values(name, from string) (n int) {
+	k.t.Helper()
+	if err := k.db.Row(k.t.Context(), countValues, name, from).Scan(&n); err != nil {
+		k.t.Fatal(err)
+	}
+	return n
 }
