@@ -124,6 +124,9 @@ func (e *env) root(enabled func(module string) bool) *cobra.Command {
 			}
 		}
 	}
+	if enabled("plugins") {
+		subgroup(root, "plugin").AddCommand(e.pluginDevCommand())
+	}
 	ask := root.RunE
 	root.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 && off[args[0]] != "" {

@@ -60,7 +60,7 @@ func (t tools) Tools(ctx context.Context) ([]port.Tool, error) {
 		}
 		for _, tool := range p.about.Tools {
 			list = append(list, port.Tool{
-				Name: publicName(s.name, tool.Name), Title: tool.Title, Description: tool.Description, Input: tool.InputSchema,
+				Name: PublicName(s.name, tool.Name), Title: tool.Title, Description: tool.Description, Input: tool.InputSchema,
 				ReadOnly: tool.ReadOnly, Destructive: tool.Destructive && !tool.ReadOnly, OpenWorld: true,
 			})
 		}
@@ -76,7 +76,7 @@ func (t tools) CallTool(ctx context.Context, c port.ToolCall) (*port.ToolResult,
 	own := ""
 	s := t.offering(func(d *pluginv1.Description) bool {
 		for _, tool := range d.Tools {
-			if publicName(d.Name, tool.Name) == c.Name {
+			if PublicName(d.Name, tool.Name) == c.Name {
 				own = tool.Name
 				return true
 			}

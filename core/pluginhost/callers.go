@@ -1,6 +1,7 @@
 package pluginhost
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"sync"
@@ -28,7 +29,7 @@ func (c *callers) begin(ctx context.Context) (from *pluginv1.Caller, end func())
 	if id == nil {
 		return from, func() {}
 	}
-	from.Token, from.Username, from.DisplayName, from.Roles = rand.Text(), id.Username, id.DisplayName, id.Granted
+	from.Token, from.Username, from.DisplayName, from.Roles = rand.Text(), id.Username, cmp.Or(id.DisplayName, id.Username), id.Granted
 	c.mu.Lock()
 	c.by[from.Token] = ctx
 	c.mu.Unlock()

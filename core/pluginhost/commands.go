@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/pluginhost/author"
 	"github.com/quoin-cms/quoin/sdk/plugin"
 )
 
@@ -35,6 +36,23 @@ func commands() []module.Command {
 			Use: "plugin run NAME COMMAND [ARG...]", Short: "Run a command of a plugin", Args: [2]int{2, -1},
 			Long: "In a job the plugin that runs is asked. On the command line the plugin is started for this command alone; the server's API is not there, so it can read and write its own values only.",
 		}, runRun),
+		module.Plain(module.Command{
+			Use: "plugin new NAME [DIR]", Short: "Write the source of a new plugin", Args: [2]int{1, 2}, Local: true,
+			Long: "Writes a plugin that works into the folder DIR, or one called like the plugin: it needs nothing but Go. The kit it is built with is a copy from this binary, in " + author.Kit + ".",
+		}, runNew),
+		module.Plain(module.Command{
+			Use: "plugin pack DIR", Short: "Build a plugin into the folder that operators install", Args: one, Local: true,
+			Flags: []module.Flag{
+				{Name: "out", Default: "", Doc: "where to write; DIR/dist when left out"},
+				{Name: "platform", Default: []string{}, Doc: "such as linux/amd64,darwin/arm64; that of this machine when left out"},
+				{Name: "key", Default: "", Doc: "file with the base64 of a private ed25519 key (64 bytes) to sign with"},
+			},
+		}, runPack),
+		module.Plain(module.Command{
+			Use: "plugin verify DIR", Short: "Check a folder that operators install: manifest, sums, start, settings", Args: one, Local: true,
+			Flags: []module.Flag{{Name: "settings", Default: "", Doc: "file with settings as JSON to try"}},
+		}, runVerify),
+		module.Plain(module.Command{Use: "plugin test DIR", Short: "Run the tests of a plugin's source", Args: one, Local: true}, runTest),
 	}
 }
 

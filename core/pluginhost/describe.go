@@ -24,7 +24,7 @@ func checkOffers(d *pluginv1.Description) error {
 	}
 	names := map[string]bool{}
 	for _, t := range d.Tools {
-		name := publicName(d.Name, t.Name)
+		name := PublicName(d.Name, t.Name)
 		switch {
 		case !toolName.MatchString(name):
 			return fmt.Errorf("the tool %.80q needs a name of letters, digits, _ and -, at most 64 with that of the plugin", t.Name)
@@ -57,10 +57,10 @@ func isObject(schema []byte) bool {
 	return json.Unmarshal(schema, &s) == nil && s.Type == "object"
 }
 
-// publicName is the name of a tool among those of all plugins: that of the
+// PublicName is the name of a tool among those of all plugins: that of the
 // plugin and its own. A plugin's name holds no _, so no two plugins have one in
 // common; a tool called like its plugin stays as it is.
-func publicName(plugin, tool string) string {
+func PublicName(plugin, tool string) string {
 	if tool == plugin {
 		return tool
 	}

@@ -29,8 +29,8 @@ func Spec() module.Spec {
 func wiring() fx.Option {
 	return fx.Options(
 		fx.Provide(newHost),
-		module.Offer[port.ToolSource](func(h *Host) tools { return tools{h} }),
-		module.Offer[port.ResourceSource](func(h *Host) resources { return resources{h} }),
+		module.ToolSources(func(h *Host) []port.ToolSource { return []port.ToolSource{tools{h}} }),
+		module.ResourceSources(func(h *Host) []port.ResourceSource { return []port.ResourceSource{resources{h}} }),
 		module.Offer[port.WebhookTransformer](func(h *Host) transformer { return transformer{h} }),
 		module.Subscribe(func(h *Host) ([]event.Subscription, error) { return h.subscriptions(context.Background()) }),
 		module.Services(func(h *Host) []module.Service {
