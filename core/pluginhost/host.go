@@ -70,7 +70,7 @@ func New(o Options) *Host {
 		Options: o, config: o.Config, store: &store{o.DB}, log: o.Log, version: o.Version,
 		instance: fmt.Sprintf("%s/%d", name, os.Getpid()), plugins: map[string]*supervised{}, subscribed: map[string][]string{}, news: make(chan *supervised, 1000),
 	}
-	h.background, h.cancel = context.WithCancel(context.Background())
+	h.background, h.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // the start of background workers
 	return h
 }
 

@@ -32,7 +32,7 @@ func wiring() fx.Option {
 		module.ToolSources(func(h *Host) []port.ToolSource { return []port.ToolSource{tools{h}} }),
 		module.ResourceSources(func(h *Host) []port.ResourceSource { return []port.ResourceSource{resources{h}} }),
 		module.Offer[port.WebhookTransformer](func(h *Host) transformer { return transformer{h} }),
-		module.Subscribe(func(h *Host) ([]event.Subscription, error) { return h.subscriptions(context.Background()) }),
+		module.Subscribe(func(h *Host) ([]event.Subscription, error) { return h.subscriptions(context.Background()) }), //nolint:forbidigo // the wiring has none
 		module.Services(func(h *Host) []module.Service {
 			return []module.Service{{Name: "plugins", Phase: module.PhaseWork, Start: h.Start, Stop: h.Stop}}
 		}),

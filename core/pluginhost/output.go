@@ -97,7 +97,7 @@ func (o *output) entry(level slog.Level, message string, fields map[string]strin
 		}
 		group = append(group, cut(k, 100), cut(v, maxLine))
 	}
-	o.log.Log(context.Background(), level, cut(message, maxLine), slog.Group("fields", group...))
+	o.log.Log(context.Background(), level, cut(message, maxLine), slog.Group("fields", group...)) //nolint:forbidigo // the line stands alone
 }
 
 // lastLines gives the last lines of standard error.

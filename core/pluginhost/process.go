@@ -108,9 +108,9 @@ func (p *process) launch(ctx context.Context, c *Config, name, path string, prog
 // command makes a command with a clean environment: nothing that the server
 // knows, such as the address of its database.
 func command(path string, prog manifest.Program, temp string, c *Config) *exec.Cmd {
-	cmd := exec.Command(path)
+	cmd := exec.Command(path) //nolint:noctx // the supervisor ends it
 	if prog.Interpreter != "" {
-		cmd = exec.Command(prog.Interpreter, path)
+		cmd = exec.Command(prog.Interpreter, path) //nolint:noctx // the supervisor ends it
 	}
 	cmd.Dir = filepath.Dir(path)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + temp, "HOME=" + temp, "LANG=C.UTF-8", fmt.Sprintf("GOMEMLIMIT=%d", int64(c.MaxMemory)*9/10)}
@@ -159,7 +159,7 @@ const stopWithin = 5 * time.Second
 
 // stop asks the plugin to end, and ends it.
 func (p *process) stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), stopWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), stopWithin) //nolint:forbidigo // the caller's may have ended
 	defer cancel()
 	if p.lifecycle != nil {
 		_, _ = p.lifecycle.Stop(ctx, &pluginv1.StopRequest{}) // it is killed in any case

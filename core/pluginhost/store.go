@@ -48,8 +48,7 @@ var (
 	putStatus  = db.SQL(`INSERT INTO plugins_status (name, instance, state, reason, version, pid, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (name, instance) DO UPDATE SET state = excluded.state, reason = excluded.reason, version = excluded.version,
 		pid = excluded.pid, updated_at = excluded.updated_at`)
-	dropStatus  = db.SQL(`DELETE FROM plugins_status WHERE instance = ? OR updated_at < ?`)
-	freshStatus = db.SQL(`UPDATE plugins_status SET updated_at = ? WHERE instance = ?`)
+	dropStatus = db.SQL(`DELETE FROM plugins_status WHERE instance = ? OR updated_at < ?`)
 )
 
 type scanner interface{ Scan(dest ...any) error }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"reflect"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/quoin-cms/quoin/sdk/manifest"
 	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
 
@@ -19,6 +19,18 @@ type plan struct {
 	found Found
 	wish  Wish
 	stamp time.Time // of the program, in dev mode
+}
+
+// key is a text that differs between plans that differ.
+func (p *plan) key() string {
+	if p == nil {
+		return ""
+	}
+	var m manifest.Manifest
+	if p.found.Manifest != nil {
+		m = *p.found.Manifest
+	}
+	return fmt.Sprintf("%s %+v %v %+v %s", p.found.Dir, m, p.found.Problem, p.wish, p.stamp)
 }
 
 // supervised is one plugin with whoever keeps it running.
@@ -49,7 +61,7 @@ func newSupervised(h *Host, name string) *supervised {
 // want sets the plan; it returns at once.
 func (s *supervised) want(p *plan) {
 	s.mu.Lock()
-	same := reflect.DeepEqual(s.plan, p)
+	same := s.plan.key() == p.key()
 	s.plan = p
 	s.mu.Unlock()
 	if !same {

@@ -51,14 +51,14 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	if h.to == nil {
 		r = slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 		r.AddAttrs(attrs...)
-		return slog.NewTextHandler(os.Stderr, nil).Handle(context.Background(), r)
+		return slog.NewTextHandler(os.Stderr, nil).Handle(context.Background(), r) //nolint:forbidigo // the line stands alone
 	}
 	fields := map[string]string{}
 	for _, a := range attrs {
 		fields[a.Key] = a.Value.Resolve().String()
 	}
 	// Not the context of the call: the last words of a call that ended count.
-	ctx, cancel := context.WithTimeout(context.Background(), logWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), logWithin) //nolint:forbidigo // see above
 	defer cancel()
 	_, err := h.to.Write(ctx, &hostv1.LogRequest{Level: level(r.Level), Message: r.Message, Fields: fields})
 	return err

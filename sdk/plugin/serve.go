@@ -57,7 +57,7 @@ func watchParent(parent func() int, every time.Duration) (quit chan struct{}) {
 			case <-tick.C:
 			}
 			if parent() != first {
-				os.Exit(1)
+				os.Exit(1) //nolint:forbidigo // nobody is left to return to
 			}
 		}
 	}()

@@ -89,7 +89,7 @@ func (h *Host) listen(register func(*grpc.Server)) *grpc.ClientConn {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	l, err := net.Listen("unix", folder+"/s")
+	l, err := (&net.ListenConfig{}).Listen(h.t.Context(), "unix", folder+"/s")
 	if err != nil {
 		h.t.Fatal(err)
 	}
