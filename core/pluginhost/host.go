@@ -245,9 +245,7 @@ func (h *Host) report(ctx context.Context) {
 		var err error
 		select {
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			_, _ = h.DB.Exec(ctx, dropStatus, h.instance, int64(0)) // it is forgotten in a minute in any case
+			h.forget(ctx)
 			return
 		case s := <-h.news:
 			err = h.store.tell(ctx, s.status(h.instance))
@@ -262,6 +260,14 @@ func (h *Host) report(ctx context.Context) {
 			h.log.Warn("the state of plugins could not be written", "error", err)
 		}
 	}
+}
+
+// forget takes the states of this process from the table; it is done in a
+// minute in any case.
+func (h *Host) forget(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = h.DB.Exec(ctx, dropStatus, h.instance, int64(0))
 }
 
 func (s *supervised) status(instance string) Status {
