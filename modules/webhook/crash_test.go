@@ -283,7 +283,7 @@ func TestStorm(t *testing.T) {
 }
 
 func storm(t *testing.T, c db.Config) {
-	total := 800
+	total := 240
 	if n, err := strconv.Atoi(os.Getenv(stormSize)); err == nil {
 		total = n
 	}
@@ -296,7 +296,7 @@ func storm(t *testing.T, c db.Config) {
 		if kill == 10 {
 			break
 		}
-		<-time.After(time.Duration(50+rand.IntN(400)) * time.Millisecond) // the instant of the kill is to be any
+		<-time.After(time.Duration(50+rand.IntN(250)) * time.Millisecond) // the instant of the kill is to be any
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}

@@ -24,6 +24,8 @@ type queueOf struct{ subscription, subject string }
 type order struct {
 	mu      sync.Mutex
 	waiting map[queueOf]struct{}
+	fresh   bool      // something was added since held
+	held    time.Time // the event that the calls waited for at the last look
 }
 
 func (o *order) add(q queueOf) {
@@ -33,73 +35,102 @@ func (o *order) add(q queueOf) {
 		o.waiting = map[queueOf]struct{}{}
 	}
 	o.waiting[q] = struct{}{}
+	o.fresh = true
 }
 
-// take gives what was added, and forgets it.
-func (o *order) take() []queueOf {
+// take gives what was added, and forgets it; nothing when all of it waits for
+// the event that it waited for before.
+func (o *order) take(oldest time.Time) (list []queueOf, waiting bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	list := slices.Collect(maps.Keys(o.waiting))
+	if len(o.waiting) > 0 && !o.fresh && oldest.Equal(o.held) {
+		return nil, true
+	}
+	list = slices.Collect(maps.Keys(o.waiting))
 	clear(o.waiting)
-	return list
+	o.fresh, o.held = false, oldest
+	return list, false
+}
+
+// empty tells whether there is nothing to look at.
+func (o *order) empty() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting) == 0
+}
+
+// again puts back what has to wait.
+func (o *order) again(list []queueOf) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, q := range list {
+		o.waiting[q] = struct{}{}
+	}
 }
 
 var (
 	headOf = db.SQL(`SELECT id, at, due_at FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> ''
 		AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id LIMIT 1`)
-	letGo = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = ? AND due_at = 9223372036854775806`)
+	setFree = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = ? AND due_at = 9223372036854775806`)
 	// blockedHeads finds documents whose oldest call is blocked.
 	blockedHeads = db.SQL(`SELECT DISTINCT d.queue, d.subject FROM webhook_delivery d WHERE d.due_at = 9223372036854775806 AND d.buried_at IS NULL`)
 )
 
 // release lets calls go whose turn has come, of the documents that were noted.
-// It tells whether some must wait for older events.
+// It tells whether some must wait for older events. It reads beside the writers,
+// who have to go on for those events to become calls.
 func (s *Service) release(ctx context.Context) (waiting bool, err error) {
-	list := s.order.take()
-	if len(list) == 0 {
+	if s.order.empty() {
 		return false, nil
 	}
-	defer func() {
-		if err != nil {
-			for _, q := range list {
-				s.order.add(q)
-			}
-		}
-	}()
 	oldest, err := s.bus.Oldest(ctx, subscriberName)
 	if err != nil {
 		return false, err
 	}
-	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
-		waiting = false // a transaction may run again
-		for _, q := range list {
-			early, err := s.releaseOne(ctx, q, oldest)
-			if err != nil {
+	list, waiting := s.order.take(oldest)
+	var free, later []queueOf
+	var ids []int64
+	for i, q := range list {
+		id, at, due, err := s.head(ctx, q)
+		if err != nil {
+			s.order.again(append(append(later, free...), list[i:]...))
+			return false, err
+		}
+		switch {
+		case id == 0 || due != blocked:
+		case !oldest.IsZero() && db.Micros(oldest) <= at:
+			later = append(later, q)
+		default:
+			free, ids = append(free, q), append(ids, id)
+		}
+	}
+	s.order.again(later)
+	if len(ids) > 0 {
+		if err := s.letGo(ctx, ids); err != nil {
+			s.order.again(free)
+			return false, err
+		}
+	}
+	return waiting || len(later) > 0, nil
+}
+
+// head finds the oldest call about a document that has not ended; id is 0 when
+// there is none.
+func (s *Service) head(ctx context.Context, q queueOf) (id, at, due int64, err error) {
+	_, err = found(&id, s.store.db.Row(ctx, headOf, q.subscription, q.subject).Scan(&id, &at, &due))
+	return id, at, due, err
+}
+
+// letGo makes blocked calls due. One that is no longer blocked stays as it is.
+func (s *Service) letGo(ctx context.Context, ids []int64) error {
+	return s.store.db.InTx(ctx, func(ctx context.Context) error {
+		for _, id := range ids {
+			if err := s.store.db.Queue(ctx, setFree, db.Micros(s.now()), id); err != nil {
 				return err
-			}
-			if early {
-				waiting = true
-				s.order.add(q)
 			}
 		}
 		return nil
 	})
-	return waiting, err
-}
-
-// releaseOne lets the oldest call about a document go, unless events of before
-// it have not become calls yet: then it is too early.
-func (s *Service) releaseOne(ctx context.Context, q queueOf, oldest time.Time) (early bool, err error) {
-	var id, at, due int64
-	_, err = found(&id, s.store.db.Row(ctx, headOf, q.subscription, q.subject).Scan(&id, &at, &due))
-	switch {
-	case err != nil || id == 0 || due != blocked:
-		return false, err
-	case !oldest.IsZero() && db.Micros(oldest) <= at:
-		return true, nil
-	}
-	_, err = s.store.db.Exec(ctx, letGo, db.Micros(s.now()), id)
-	return false, err
 }
 
 // releaseAll notes every document with a blocked call: those that a process
