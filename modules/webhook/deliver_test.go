@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,11 +129,11 @@ func (s *server) eventually(id, status string, n int) []delivery {
 func TestRetry(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := serve(t, d, func(c *webhook.Config) { c.ValidationDelay = 1000 * time.Hour })
-		secret := ""
+		var secret atomic.Value
 		r := receive(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 			switch n {
 			case 0:
-				http.Error(w, "no: "+secret, http.StatusInternalServerError)
+				http.Error(w, "no: "+secret.Load().(string), http.StatusInternalServerError)
 			case 1:
 				w.Header().Set("Retry-After", "3600")
 				w.WriteHeader(http.StatusServiceUnavailable)
@@ -144,7 +145,7 @@ func TestRetry(t *testing.T) {
 			}
 		})
 		sub := s.register(r.URL, "", "content.finalize")
-		secret = sub.Secret
+		secret.Store(sub.Secret)
 		s.emit("page:1 content.finalize")
 		r.wait(t, 1)
 		s.again(t, r, 2, 10*time.Second)
@@ -159,7 +160,7 @@ func TestRetry(t *testing.T) {
 		var whole delivery
 		text := s.want(200, "GET", base+"/"+sub.ID+"/deliveries/"+done.ID, "ann", "", &whole)
 		if len(whole.Attempts) != 4 || whole.Attempts[2].Error != "answered 302" || whole.Attempts[3].Status != 204 || whole.Attempts[3].Error != "" ||
-			whole.Attempts[0].Response != "no: ***\n" || strings.Contains(text, secret) || !strings.Contains(string(whole.Payload), `"ouuid":"1"`) {
+			whole.Attempts[0].Response != "no: ***\n" || strings.Contains(text, sub.Secret) || !strings.Contains(string(whole.Payload), `"ouuid":"1"`) {
 			t.Errorf("%s", text)
 		}
 		ids := map[string]bool{}
@@ -192,9 +193,10 @@ func (s *server) again(t *testing.T, r *receiver, n int, by time.Duration) {
 func TestGivenUp(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := serve(t, d, func(c *webhook.Config) { c.Schedule = []time.Duration{time.Second, time.Second}; c.BreakAfter = 100 })
-		var down = true
+		var down atomic.Bool
+		down.Store(true)
 		r := receive(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-			if down {
+			if down.Load() {
 				w.WriteHeader(500)
 			}
 		})
@@ -205,9 +207,7 @@ func TestGivenUp(t *testing.T) {
 		if failed.Tries != 3 || failed.Error != "answered 500" {
 			t.Errorf("%+v", failed)
 		}
-		r.mu.Lock()
-		down = false
-		r.mu.Unlock()
+		down.Store(false)
 		var n struct{ Count int }
 		s.want(200, "POST", base+"/"+sub.ID+"/replay", "ann", `{"since":"2026-05-04T00:00:00Z"}`, &n)
 		if s.eventually(sub.ID, "delivered", 1); n.Count != 1 {
@@ -251,9 +251,9 @@ func TestGoneDisables(t *testing.T) {
 func TestControlCalls(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := serve(t, d, func(c *webhook.Config) { c.ValidateEvery = time.Hour; c.BreakAfter = 100 })
-		pass := true
+		var refuses atomic.Bool
 		r := receive(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-			if !pass {
+			if refuses.Load() {
 				w.WriteHeader(204)
 			}
 		})
@@ -277,9 +277,7 @@ func TestControlCalls(t *testing.T) {
 		if calls := r.wait(t, 3); calls[2].body != `{"event":"webhook_test","data":{"message":"This is a test event"}}` {
 			t.Errorf("%+v", calls[2])
 		}
-		r.mu.Lock()
-		pass = false
-		r.mu.Unlock()
+		refuses.Store(true)
 		s.clock.Advance(2 * time.Hour)
 		if err := s.Revalidate(t.Context()); err != nil {
 			t.Fatal(err)
@@ -297,9 +295,10 @@ func TestControlCalls(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := serve(t, d, func(c *webhook.Config) { c.BreakAfter, c.BreakFor, c.Concurrency = 3, time.Minute, 1 })
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		r := receive(t, func(_ int, w http.ResponseWriter, _ *http.Request) {
-			if down {
+			if down.Load() {
 				w.WriteHeader(503)
 			}
 		})
@@ -313,9 +312,7 @@ func TestBreaker(t *testing.T) {
 		if n := len(r.all()); n < 3 || n > 4 {
 			t.Errorf("%d calls before it was left alone", n)
 		}
-		r.mu.Lock()
-		down = false
-		r.mu.Unlock()
+		down.Store(false)
 		testkit.Eventually(t, func() bool {
 			s.clock.Advance(time.Second)
 			return len(s.deliveries(sub.ID, "delivered")) >= 10
