@@ -257,7 +257,7 @@ func TestEventsOutliveCrashes(t *testing.T) {
 }
 
 func TestOthersAreServedWhileOnePluginIsBad(t *testing.T) {
-	k := newKit(t, func(c *pluginhost.Config) { c.CallTimeout = time.Second })
+	k := newKit(t, func(c *pluginhost.Config) { c.CallTimeout = 5 * time.Second })
 	for _, name := range []string{"good", "good-two"} {
 		k.install(name, goodManifest)
 		k.wish(name, plugin.CapKV)
