@@ -337,7 +337,10 @@ func TestDisabledAfterLongFailure(t *testing.T) {
 // again; those about others do not wait for it.
 func TestOrdered(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
-		s := serve(t, d, func(c *webhook.Config) { c.BreakAfter, c.ValidationDelay = 1000, 1000*time.Hour })
+		s := serve(t, d, func(c *webhook.Config) {
+			c.BreakAfter, c.ValidationDelay = 1000, 1000*time.Hour
+			c.Schedule = slices.Repeat([]time.Duration{time.Second}, 90)
+		})
 		r := receive(t, func(n int, w http.ResponseWriter, _ *http.Request) {
 			if n%3 == 0 {
 				w.WriteHeader(500)

@@ -136,10 +136,11 @@ func serveAt(t testing.TB, d *db.DB, now time.Time, configure func(*webhook.Conf
 	t.Helper()
 	s := &server{TB: t, db: d, clock: testkit.NewClock(now), config: webhook.Defaults()}
 	s.config.AllowNetworks, s.config.Poll = loopback(), 20*time.Millisecond
+	s.config.Lease = 24 * time.Hour // the clock of the test runs ahead of the calls
 	if configure != nil {
 		configure(s.config)
 	}
-	s.bus = event.New(d, event.Options{Log: telemetry.Discard(), Poll: 50 * time.Millisecond, Now: s.clock.Now})
+	s.bus = event.New(d, event.Options{Log: telemetry.Discard(), Poll: 50 * time.Millisecond, Lease: time.Hour, Now: s.clock.Now})
 	who := users()
 	s.Service = webhook.New(webhook.Options{
 		DB: d, Bus: s.bus, Config: s.config, Types: types(), Identities: who, Content: content{people: who},
