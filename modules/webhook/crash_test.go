@@ -296,7 +296,8 @@ func storm(t *testing.T, c db.Config) {
 		if kill == 10 {
 			break
 		}
-		<-time.After(time.Duration(50+rand.IntN(250)) * time.Millisecond) // the instant of the kill is to be any
+		// The instant of the kill is to be any; a long storm is killed all along.
+		<-time.After(time.Duration(50+rand.IntN(250)) * time.Millisecond * time.Duration(max(1, total/2400)))
 		_ = child.Process.Kill()
 		_ = child.Wait()
 	}
