@@ -76,7 +76,7 @@ func witness() module.Spec {
 
 // server is the program in a process of its own.
 type server struct {
-	t     *testing.T
+	t     testing.TB
 	cmd   *exec.Cmd
 	base  string
 	token string
@@ -85,7 +85,7 @@ type server struct {
 }
 
 // start runs `quoin serve` with the variables and waits until it is ready.
-func start(t *testing.T, vars ...string) *server {
+func start(t testing.TB, vars ...string) *server {
 	t.Helper()
 	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(os.Args[0], "serve")
