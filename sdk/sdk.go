@@ -4,6 +4,8 @@ package sdk
 
 import "embed"
 
+//go:generate go run -modfile=../.proto.mod proto/generate.go
+
 // Source is what a plugin is built from: the packages below this folder.
 //
 //go:embed plugin manifest plugintest proto README.md
