@@ -33,6 +33,7 @@ type writer struct {
 	// Of the transaction that runs; only the writer's goroutine looks.
 	wrote  bool
 	broken error // the first error of a statement that writes
+	log    checkpoint
 	jobs   chan *job
 	quit   chan struct{}
 	gone   chan struct{}
@@ -50,7 +51,7 @@ type job struct {
 var errClosed = errors.New("db: the database is closed")
 
 func openWriter(ctx context.Context, path string) (*writer, error) {
-	pool, err := sql.Open("sqlite", sqliteDSN(path, "cache_size(-16000)", "wal_autocheckpoint(4000)"))
+	pool, err := sql.Open("sqlite", sqliteDSN(path, "cache_size(-16000)", "wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", keptLog)))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 		return nil, errors.Join(err, pool.Close())
 	}
 	w := &writer{
-		pool: pool, conn: conn, stmts: map[*Statement]*sql.Stmt{},
+		pool: pool, conn: conn, stmts: map[*Statement]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
 		jobs: make(chan *job, maxGroup), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go w.loop()
@@ -101,6 +102,7 @@ func (w *writer) loop() {
 		select {
 		case j := <-w.jobs:
 			group = w.commit(j, group[:0])
+			w.log.keep(context.Background(), w)
 		case <-w.quit:
 			for { // what was accepted before closing is still written
 				select {
