@@ -27,12 +27,12 @@ import (
 type process struct {
 	client *hashi.Client
 	conn   *grpc.ClientConn
-	broker *hashi.GRPCBroker
 	pid    int
 	temp   string // its folder for sockets and temporary files
 	output *output
 	about  *pluginv1.Description
 	calls  *callers
+	host   *grpc.Server // serves it; nil before Configure
 
 	lifecycle pluginv1.LifecycleClient
 	tools     pluginv1.ToolsClient
@@ -49,19 +49,14 @@ const tempPrefix = "quoin-plugin-"
 // bridge takes the connection from go-plugin.
 type bridge struct{ hashi.NetRPCUnsupportedPlugin }
 
-type remote struct {
-	conn   *grpc.ClientConn
-	broker *hashi.GRPCBroker
-}
-
 // GRPCServer implements hashi.GRPCPlugin; the host has no use for it.
 func (bridge) GRPCServer(*hashi.GRPCBroker, *grpc.Server) error {
 	return errors.New("this side calls")
 }
 
 // GRPCClient implements hashi.GRPCPlugin.
-func (bridge) GRPCClient(_ context.Context, broker *hashi.GRPCBroker, conn *grpc.ClientConn) (any, error) {
-	return remote{conn, broker}, nil
+func (bridge) GRPCClient(_ context.Context, _ *hashi.GRPCBroker, conn *grpc.ClientConn) (any, error) {
+	return conn, nil
 }
 
 // launch starts the program and asks what it is. The caller must keep its
@@ -86,7 +81,7 @@ func (p *process) launch(ctx context.Context, c *Config, name, path string, prog
 	cmd := command(path, prog, p.temp, c)
 	p.client = hashi.NewClient(&hashi.ClientConfig{
 		HandshakeConfig: plugin.Handshake(), Plugins: hashi.PluginSet{"quoin": bridge{}}, Cmd: cmd,
-		AllowedProtocols: []hashi.Protocol{hashi.ProtocolGRPC}, AutoMTLS: true, GRPCBrokerMultiplex: true, SkipHostEnv: true,
+		AllowedProtocols: []hashi.Protocol{hashi.ProtocolGRPC}, AutoMTLS: true, SkipHostEnv: true,
 		StartTimeout: c.StartWithin, Logger: hclog.NewNullLogger(), Stderr: p.output, SyncStdout: io.Discard, SyncStderr: io.Discard,
 		GRPCDialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(plugin.MaxMessage), grpc.MaxCallSendMsgSize(plugin.MaxMessage))},
 	})
@@ -128,8 +123,7 @@ func (p *process) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := raw.(remote)
-	p.conn, p.broker = r.conn, r.broker
+	p.conn = raw.(*grpc.ClientConn)
 	p.lifecycle, p.tools = pluginv1.NewLifecycleClient(p.conn), pluginv1.NewToolsClient(p.conn)
 	p.resources, p.events = pluginv1.NewResourcesClient(p.conn), pluginv1.NewEventsClient(p.conn)
 	p.webhooks, p.commands = pluginv1.NewWebhooksClient(p.conn), pluginv1.NewCommandsClient(p.conn)
@@ -172,6 +166,9 @@ func (p *process) kill() {
 	killGroup(p.pid)
 	if p.client != nil {
 		p.client.Kill()
+	}
+	if p.host != nil {
+		p.host.Stop()
 	}
 	_ = os.RemoveAll(p.temp)
 }

@@ -2,7 +2,14 @@ package pluginhost
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
 	"log/slog"
+	"maps"
+	"net"
+	"path/filepath"
+	"runtime"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -46,31 +53,50 @@ type service struct {
 	hostv1.UnimplementedUsersServer
 	hostv1.UnimplementedSearchServer
 
-	h    *Host
-	name string
-	wish Wish
-	proc *process
-	need map[string]string
-	busy chan struct{} // calls at the same time
+	h     *Host
+	name  string
+	wish  Wish
+	proc  *process
+	token string // what the process says to be this plugin
+	need  map[string]string
+	busy  chan struct{} // calls at the same time
 }
 
 // maxServing bounds the calls of one plugin to the host at the same time.
 const maxServing = 64
 
-// serve opens the host services for a process and gives their names.
-func (h *Host) serve(proc *process, p *plan, broker uint32) []string {
-	s := &service{h: h, name: p.found.Name, wish: p.wish, proc: proc, need: needed(), busy: make(chan struct{}, maxServing)}
-	go proc.broker.AcceptAndServe(broker, func(options []grpc.ServerOption) *grpc.Server {
-		server := grpc.NewServer(append(options, grpc.MaxRecvMsgSize(plugin.MaxMessage), grpc.MaxSendMsgSize(plugin.MaxMessage),
-			grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))...)
-		s.register(server)
-		return server
-	})
-	return []string{
-		hostv1.Log_ServiceDesc.ServiceName, hostv1.Config_ServiceDesc.ServiceName, hostv1.KV_ServiceDesc.ServiceName,
-		hostv1.Documents_ServiceDesc.ServiceName, hostv1.Files_ServiceDesc.ServiceName, hostv1.Search_ServiceDesc.ServiceName,
-		hostv1.Users_ServiceDesc.ServiceName, hostv1.Events_ServiceDesc.ServiceName,
+// serve opens the host services for a process: where, and what it must say there.
+func (h *Host) serve(proc *process, p *plan) (address, token string, err error) {
+	listener, address, err := listen(proc.temp)
+	if err != nil {
+		return "", "", fmt.Errorf("open the services for the plugin: %w", err)
 	}
+	s := &service{h: h, name: p.found.Name, wish: p.wish, proc: proc, token: rand.Text(), need: needed(), busy: make(chan struct{}, maxServing)}
+	proc.host = grpc.NewServer(grpc.MaxRecvMsgSize(plugin.MaxMessage), grpc.MaxSendMsgSize(plugin.MaxMessage),
+		grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream))
+	s.register(proc.host)
+	go func() { _ = proc.host.Serve(listener) }() // until the process is killed
+	return address, s.token, nil
+}
+
+// listen opens a socket in the folder of the process, which nobody but the
+// user of the server can enter; Windows has one of the machine. It gives the
+// address as gRPC names it.
+func listen(folder string) (l net.Listener, address string, err error) {
+	if runtime.GOOS == "windows" {
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			return nil, "", err
+		}
+		return l, l.Addr().String(), nil
+	}
+	path := filepath.Join(folder, "host.sock")
+	l, err = net.Listen("unix", path)
+	return l, "unix:" + path, err
+}
+
+// serviceNames are the full names of what a server serves, sorted.
+func serviceNames(server *grpc.Server) []string {
+	return slices.Sorted(maps.Keys(server.GetServiceInfo()))
 }
 
 func (s *service) register(server *grpc.Server) {
@@ -115,6 +141,10 @@ func (s *service) stream(srv any, stream grpc.ServerStream, info *grpc.StreamSer
 
 // admit decides whether the plugin may make the call, and for whom it acts.
 func (s *service) admit(ctx context.Context, method string) (context.Context, func(), error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	if said := md.Get(pluginKey); len(said) != 1 || subtle.ConstantTimeCompare([]byte(said[0]), []byte(s.token)) != 1 {
+		return nil, nil, status.Errorf(codes.Unauthenticated, "the metadata %s must be the host_token of Configure", pluginKey)
+	}
 	capability, known := s.need[method]
 	if !known {
 		return nil, nil, status.Errorf(codes.Unimplemented, "this server has no %s", method)
@@ -142,8 +172,12 @@ func (s *service) admit(ctx context.Context, method string) (context.Context, fu
 	return ctx, leave, nil
 }
 
-// callKey is the metadata with the token of the call that a plugin serves.
-const callKey = "quoin-call"
+// The metadata of a call: the token of the process, and that of the call which it
+// handles.
+const (
+	pluginKey = "quoin-plugin"
+	callKey   = "quoin-call"
+)
 
 // identity is for whom a call of the plugin is made: nil for nobody.
 func (s *service) identity(ctx context.Context) (*auth.Identity, error) {

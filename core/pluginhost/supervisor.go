@@ -285,12 +285,15 @@ func (h *Host) configure(ctx context.Context, p *plan, proc *process) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	id := proc.broker.NextId()
-	services := h.serve(proc, p, id)
+	address, token, err := h.serve(proc, p)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, h.config.StartWithin)
 	defer cancel()
 	answer, err := proc.lifecycle.Configure(ctx, &pluginv1.ConfigureRequest{
-		Config: p.wish.Config, HostBroker: id, Granted: p.wish.Granted, HostServices: services, HostVersion: h.version, DataDir: folder,
+		Config: p.wish.Config, Granted: p.wish.Granted, HostVersion: h.version, DataDir: folder,
+		HostServices: serviceNames(proc.host), HostAddress: address, HostToken: token,
 	})
 	if err != nil {
 		return fmt.Errorf("it did not take its settings: %w", err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	hostv1 "github.com/quoin-cms/quoin/sdk/proto/host/v1"
 )
@@ -24,6 +25,27 @@ type host struct {
 func newHost(conn grpc.ClientConnInterface, folder string) *host {
 	return &host{conn: conn, log: hostv1.NewLogClient(conn), folder: folder}
 }
+
+// dial connects to the host services.
+func dial(address, token string) (*grpc.ClientConn, error) {
+	if address == "" {
+		return nil, errors.New("the server does not say where they are")
+	}
+	return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(hostToken(token)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)))
+}
+
+// hostToken tells the host which plugin calls.
+type hostToken string
+
+// GetRequestMetadata implements credentials.PerRPCCredentials.
+func (t hostToken) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"quoin-plugin": string(t)}, nil
+}
+
+// RequireTransportSecurity implements credentials.PerRPCCredentials: the socket
+// does not leave the machine.
+func (t hostToken) RequireTransportSecurity() bool { return false }
 
 // noHost is the connection of a plugin that has no host yet.
 type noHost struct{}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sync"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -17,7 +16,6 @@ import (
 type lifecycle struct {
 	pluginv1.UnimplementedLifecycleServer
 	p    *Plugin
-	dial func(broker uint32) (grpc.ClientConnInterface, error)
 	mu   sync.Mutex // one Configure at a time
 	once bool
 }
@@ -32,7 +30,7 @@ func (l *lifecycle) Configure(ctx context.Context, req *pluginv1.ConfigureReques
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.once {
-		conn, err := l.dial(req.HostBroker)
+		conn, err := dial(req.HostAddress, req.HostToken)
 		if err != nil {
 			return nil, status.Errorf(codes.Unavailable, "the host services cannot be reached: %v", err)
 		}

@@ -71,10 +71,8 @@ type bridge struct {
 }
 
 // GRPCServer implements hashi.GRPCPlugin.
-func (b *bridge) GRPCServer(broker *hashi.GRPCBroker, s *grpc.Server) error {
-	b.p.Register(s, func(id uint32) (grpc.ClientConnInterface, error) {
-		return broker.DialWithOptions(id, grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(MaxMessage), grpc.MaxCallSendMsgSize(MaxMessage)))
-	})
+func (b *bridge) GRPCServer(_ *hashi.GRPCBroker, s *grpc.Server) error {
+	b.p.Register(s)
 	return nil
 }
 
@@ -83,10 +81,10 @@ func (b *bridge) GRPCClient(context.Context, *hashi.GRPCBroker, *grpc.ClientConn
 	return nil, errors.New("this side serves")
 }
 
-// Register serves the plugin on a gRPC server. dial gives the connection to the
-// host services. Serve does this; kits for tests call it themselves.
-func (p *Plugin) Register(s grpc.ServiceRegistrar, dial func(broker uint32) (grpc.ClientConnInterface, error)) {
-	pluginv1.RegisterLifecycleServer(s, &lifecycle{p: p, dial: dial})
+// Register serves the plugin on a gRPC server. Serve does this; kits for tests
+// call it themselves.
+func (p *Plugin) Register(s grpc.ServiceRegistrar) {
+	pluginv1.RegisterLifecycleServer(s, &lifecycle{p: p})
 	if len(p.tools) > 0 {
 		pluginv1.RegisterToolsServer(s, toolServer{p: p})
 	}

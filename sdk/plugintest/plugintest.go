@@ -53,6 +53,7 @@ func WithSearch(answer func(search json.RawMessage) (json.RawMessage, error)) Op
 type Host struct {
 	t         testing.TB
 	conn      *grpc.ClientConn
+	address   string // of the host services
 	config    []byte
 	user      plugin.User
 	grants    []string
@@ -72,18 +73,21 @@ func Start(t testing.TB, p *plugin.Plugin, options ...Option) *Host {
 	for _, o := range options {
 		o(h)
 	}
-	host := h.listen(h.register)
-	h.conn = h.listen(func(s *grpc.Server) {
-		p.Register(s, func(uint32) (grpc.ClientConnInterface, error) { return host, nil })
-	})
+	h.address = h.listen(h.register)
+	conn, err := grpc.NewClient(h.listen(func(s *grpc.Server) { p.Register(s) }), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	h.conn = conn
 	if err := h.Configure(string(h.config)); err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-// listen serves on a socket of its own and connects to it.
-func (h *Host) listen(register func(*grpc.Server)) *grpc.ClientConn {
+// listen serves on a socket of its own and gives its address.
+func (h *Host) listen(register func(*grpc.Server)) (address string) {
 	h.t.Helper()
 	folder, err := os.MkdirTemp("", "plugintest-") // the path of a socket must be short
 	if err != nil {
@@ -97,12 +101,8 @@ func (h *Host) listen(register func(*grpc.Server)) *grpc.ClientConn {
 	register(s)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve(l) }()
-	conn, err := grpc.NewClient("unix:"+folder+"/s", grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.t.Cleanup(func() { _ = conn.Close(); s.Stop(); <-done; _ = os.RemoveAll(folder) })
-	return conn
+	h.t.Cleanup(func() { s.Stop(); <-done; _ = os.RemoveAll(folder) })
+	return "unix:" + folder + "/s"
 }
 
 func (h *Host) caller() *pluginv1.Caller {
@@ -112,7 +112,9 @@ func (h *Host) caller() *pluginv1.Caller {
 // Configure gives the plugin settings; its findings are *plugin.FieldError,
 // joined.
 func (h *Host) Configure(config string) error {
-	r, err := pluginv1.NewLifecycleClient(h.conn).Configure(h.t.Context(), &pluginv1.ConfigureRequest{Config: []byte(config), Granted: h.grants, HostVersion: "test", DataDir: h.t.TempDir()})
+	r, err := pluginv1.NewLifecycleClient(h.conn).Configure(h.t.Context(), &pluginv1.ConfigureRequest{
+		Config: []byte(config), Granted: h.grants, HostVersion: "test", HostAddress: h.address, DataDir: h.t.TempDir(),
+	})
 	if err != nil {
 		return err
 	}

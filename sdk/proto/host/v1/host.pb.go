@@ -1,9 +1,12 @@
 // What Quoin serves to a plugin. Log and Config are always there; every other
 // service needs a capability that the plugin asks for and the operator grants.
 //
-// Calls bear the metadata quoin-call with the token of the call that is being
-// served: they have the rights of its user. Without it they have those of the
-// user under whom the operator enabled the plugin, or none.
+// The services listen at the address that Configure gives. Every call bears the
+// metadata quoin-plugin with the token that Configure gives as well; without it
+// nothing is answered. Calls that are made while one of the server is handled
+// bear the metadata quoin-call with the token of its caller: they have the rights
+// of its user. Without it they have those of the user under whom the operator
+// enabled the plugin, or none.
 //
 // Within v1 fields and calls are only added.
 

@@ -469,14 +469,17 @@ func (x *Command) GetUsage() string {
 type ConfigureRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Config       []byte                 `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`                                 // JSON object
-	HostBroker   uint32                 `protobuf:"varint,2,opt,name=host_broker,json=hostBroker,proto3" json:"host_broker,omitempty"`      // id of the broker's connection to the host services
+	HostBroker   uint32                 `protobuf:"varint,2,opt,name=host_broker,json=hostBroker,proto3" json:"host_broker,omitempty"`      // not used: see host_address
 	Granted      []string               `protobuf:"bytes,3,rep,name=granted,proto3" json:"granted,omitempty"`                               // capabilities
 	HostServices []string               `protobuf:"bytes,4,rep,name=host_services,json=hostServices,proto3" json:"host_services,omitempty"` // full names of what the host serves
 	HostVersion  string                 `protobuf:"bytes,5,opt,name=host_version,json=hostVersion,proto3" json:"host_version,omitempty"`
 	DataDir      string                 `protobuf:"bytes,6,opt,name=data_dir,json=dataDir,proto3" json:"data_dir,omitempty"` // a private folder that stays
-	// Where the host services listen when the plugin has no broker, as with kits
-	// of other languages; empty otherwise.
-	HostAddress   string `protobuf:"bytes,7,opt,name=host_address,json=hostAddress,proto3" json:"host_address,omitempty"`
+	// Where the host services listen, as gRPC names it: unix:/path of a socket that
+	// only this user reaches, or address:port on this machine. Without TLS.
+	HostAddress string `protobuf:"bytes,7,opt,name=host_address,json=hostAddress,proto3" json:"host_address,omitempty"`
+	// Must be sent with every call to a host service, in the metadata quoin-plugin.
+	// It says which plugin calls, and ends with the process.
+	HostToken     string `protobuf:"bytes,8,opt,name=host_token,json=hostToken,proto3" json:"host_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -556,6 +559,13 @@ func (x *ConfigureRequest) GetDataDir() string {
 func (x *ConfigureRequest) GetHostAddress() string {
 	if x != nil {
 		return x.HostAddress
+	}
+	return ""
+}
+
+func (x *ConfigureRequest) GetHostToken() string {
+	if x != nil {
+		return x.HostToken
 	}
 	return ""
 }
@@ -1748,7 +1758,7 @@ const file_plugin_v1_plugin_proto_rawDesc = "" +
 	"\aCommand\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05short\x18\x02 \x01(\tR\x05short\x12\x14\n" +
-	"\x05usage\x18\x03 \x01(\tR\x05usage\"\xeb\x01\n" +
+	"\x05usage\x18\x03 \x01(\tR\x05usage\"\x8a\x02\n" +
 	"\x10ConfigureRequest\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x12\x1f\n" +
 	"\vhost_broker\x18\x02 \x01(\rR\n" +
@@ -1757,7 +1767,9 @@ const file_plugin_v1_plugin_proto_rawDesc = "" +
 	"\rhost_services\x18\x04 \x03(\tR\fhostServices\x12!\n" +
 	"\fhost_version\x18\x05 \x01(\tR\vhostVersion\x12\x19\n" +
 	"\bdata_dir\x18\x06 \x01(\tR\adataDir\x12!\n" +
-	"\fhost_address\x18\a \x01(\tR\vhostAddress\"L\n" +
+	"\fhost_address\x18\a \x01(\tR\vhostAddress\x12\x1d\n" +
+	"\n" +
+	"host_token\x18\b \x01(\tR\thostToken\"L\n" +
 	"\x11ConfigureResponse\x127\n" +
 	"\bproblems\x18\x01 \x03(\v2\x1b.quoin.plugin.v1.DiagnosticR\bproblems\":\n" +
 	"\n" +

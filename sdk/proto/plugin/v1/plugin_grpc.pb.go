@@ -42,7 +42,8 @@ type LifecycleClient interface {
 	// Configure hands over the settings. It may be called again at any time; a
 	// plugin that answers problems keeps what it had. Since 0.1.
 	Configure(ctx context.Context, in *ConfigureRequest, opts ...grpc.CallOption) (*ConfigureResponse, error)
-	// Stop asks to finish; the process is killed five seconds later. Since 0.1.
+	// Stop asks to finish. The process is killed once it answers, and after five
+	// seconds in any case. Since 0.1.
 	Stop(ctx context.Context, in *StopRequest, opts ...grpc.CallOption) (*StopResponse, error)
 }
 
@@ -95,7 +96,8 @@ type LifecycleServer interface {
 	// Configure hands over the settings. It may be called again at any time; a
 	// plugin that answers problems keeps what it had. Since 0.1.
 	Configure(context.Context, *ConfigureRequest) (*ConfigureResponse, error)
-	// Stop asks to finish; the process is killed five seconds later. Since 0.1.
+	// Stop asks to finish. The process is killed once it answers, and after five
+	// seconds in any case. Since 0.1.
 	Stop(context.Context, *StopRequest) (*StopResponse, error)
 	mustEmbedUnimplementedLifecycleServer()
 }
