@@ -66,8 +66,8 @@ type service struct {
 const maxServing = 64
 
 // serve opens the host services for a process: where, and what it must say there.
-func (h *Host) serve(proc *process, p *plan) (address, token string, err error) {
-	listener, address, err := listen(proc.temp)
+func (h *Host) serve(ctx context.Context, proc *process, p *plan) (address, token string, err error) {
+	listener, address, err := listen(ctx, proc.temp)
 	if err != nil {
 		return "", "", fmt.Errorf("open the services for the plugin: %w", err)
 	}
@@ -82,15 +82,16 @@ func (h *Host) serve(proc *process, p *plan) (address, token string, err error) 
 // listen opens a socket in the folder of the process, which nobody but the
 // user of the server can enter; Windows has one of the machine. It gives the
 // address as gRPC names it.
-func listen(folder string) (l net.Listener, address string, err error) {
+func listen(ctx context.Context, folder string) (l net.Listener, address string, err error) {
+	var lc net.ListenConfig
 	if runtime.GOOS == "windows" {
-		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		if l, err = lc.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
 			return nil, "", err
 		}
 		return l, l.Addr().String(), nil
 	}
 	path := filepath.Join(folder, "host.sock")
-	l, err = net.Listen("unix", path)
+	l, err = lc.Listen(ctx, "unix", path)
 	return l, "unix:" + path, err
 }
 

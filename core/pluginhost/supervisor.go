@@ -285,7 +285,7 @@ func (h *Host) configure(ctx context.Context, p *plan, proc *process) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	address, token, err := h.serve(proc, p)
+	address, token, err := h.serve(ctx, proc, p)
 	if err != nil {
 		return err
 	}
