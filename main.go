@@ -11,6 +11,6 @@ import (
 )
 
 func main() {
-	program := cli.Program{Modules: modules.All(), Defaults: config.Defaults, Samples: config.Samples}
+	program := cli.Program{Modules: modules.All(), Defaults: config.Defaults, Samples: config.Samples, Examples: config.Examples}
 	os.Exit(cli.Main(context.Background(), program, os.Args[1:], os.Environ()))
 }

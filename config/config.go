@@ -12,3 +12,8 @@ var Defaults []byte
 //
 //go:embed content-types
 var Samples embed.FS
+
+// Examples are calls that were made and what came back, for the API document.
+//
+//go:embed examples.json
+var Examples []byte

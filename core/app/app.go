@@ -38,6 +38,7 @@ type App struct {
 	release  func() // the lock of embedded mode
 	options  fx.Option
 	api      *module.API
+	examples []byte
 	stopping chan struct{} // closed when the server begins to stop
 }
 
@@ -46,6 +47,9 @@ type Options struct {
 	Log     *slog.Logger
 	Samples fs.FS // content types and roles for `serve --samples`
 	Version string
+	// Examples are calls of operations by their ids, as JSON (web.Example), for
+	// the API document.
+	Examples []byte
 }
 
 // Open resolves the modules and opens the database, without changing it.
@@ -64,7 +68,7 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, api: &module.API{}, release: func() {},
-		commands: module.NewCommands(specs), stopping: make(chan struct{})}
+		commands: module.NewCommands(specs), examples: o.Examples, stopping: make(chan struct{})}
 	a.queues = &queues{db: d}
 	bus := event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention}
 	if c.Telemetry.Listen != "" {

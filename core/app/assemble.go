@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -90,6 +91,15 @@ func (a *App) Assemble(version string) error {
 	options := web.Options{
 		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
 		MaxBody: int64(a.Config.Server.MaxBody), Version: version, TrustedProxies: a.Config.Server.TrustedProxies,
+	}
+	options.Modules = map[string]string{"core": "What every server answers."}
+	for _, s := range a.Modules {
+		options.Modules[s.Name] = s.Summary
+	}
+	if a.examples != nil {
+		if err := json.Unmarshal(a.examples, &options.Examples); err != nil {
+			return fmt.Errorf("the examples of the API document: %w", err)
+		}
 	}
 	if a.metrics != nil {
 		options.Observe = a.metrics.Request

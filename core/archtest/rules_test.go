@@ -40,7 +40,7 @@ func withinAny(p string, folders ...string) bool {
 // levels only; its subpackages count as itself.
 func levels() [][]string {
 	return [][]string{
-		{"problem"},
+		{"problem", "apidoc"},
 		{"rawjson", "telemetry"},
 		{"conf", "auth"},
 		{"port", "db", "web", "blob", "search"},

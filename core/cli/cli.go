@@ -32,6 +32,7 @@ type Program struct {
 	Modules  []module.Spec
 	Defaults []byte // the embedded configuration
 	Samples  fs.FS  // the embedded sample content types
+	Examples []byte // the embedded examples of the API document
 	Version  string // empty takes what the build knows
 }
 
@@ -214,7 +215,7 @@ func (e *env) open(ctx context.Context) (*app.App, error) {
 		_, _ = fmt.Fprintf(e.err, "A new database begins in %s; --data and QUOIN_DATA choose the folder.\n", c.Server.Data)
 	}
 	log := telemetry.New(e.err, telemetry.Config{Level: "warn", Format: "text"})
-	return app.Open(ctx, c, app.Options{Log: log, Samples: e.Samples, Version: e.Version})
+	return app.Open(ctx, c, app.Options{Log: log, Samples: e.Samples, Examples: e.Examples, Version: e.Version})
 }
 
 func buildVersion() string {

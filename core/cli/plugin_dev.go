@@ -51,7 +51,7 @@ func (e *env) pluginDevCommand() *cobra.Command {
 			return err
 		}
 		log := telemetry.New(e.err, telemetry.Config{Level: config.Log.Level, Format: config.Log.Format})
-		return app.Serve(cmd.Context(), config, app.Options{Log: log, Samples: e.Samples, Version: e.Version}, func(_ *app.App, addr string) {
+		return app.Serve(cmd.Context(), config, app.Options{Log: log, Samples: e.Samples, Examples: e.Examples, Version: e.Version}, func(_ *app.App, addr string) {
 			_, _ = fmt.Fprintf(e.out, devHelp, "http://"+reachable(addr), password, dev.calls())
 			go dev.follow(cmd.Context())
 		})

@@ -43,7 +43,7 @@ func (e *env) serveCommand() *cobra.Command {
 		lines := telemetry.NewBuffer(e.err)
 		defer func() { err = errors.Join(err, lines.Flush()) }()
 		log := telemetry.New(lines, telemetry.Config{Level: config.Log.Level, Format: config.Log.Format})
-		return app.Serve(cmd.Context(), config, app.Options{Log: log, Samples: e.Samples, Version: e.Version}, func(a *app.App, addr string) {
+		return app.Serve(cmd.Context(), config, app.Options{Log: log, Samples: e.Samples, Examples: e.Examples, Version: e.Version}, func(a *app.App, addr string) {
 			e.greet(a, addr)
 			log.Info("ready", "listen", addr, "storage", config.StorageSummary(), "version", e.Version)
 		})

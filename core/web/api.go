@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,7 +16,10 @@ const metadata = "operation"
 // api is huma with the parts replaced that stand against the contract: bodies
 // are JSON whatever the client calls them, so are the answers, and the API
 // document tells what really happens.
-type api struct{ huma.API }
+type api struct {
+	huma.API
+	examples map[string]Example
+}
 
 // useOurErrors sets huma's package variables; it has no other place for them.
 var useOurErrors = sync.OnceFunc(func() {
@@ -31,18 +31,20 @@ var useOurErrors = sync.OnceFunc(func() {
 	}
 })
 
-func newAPI(version string, adapter huma.Adapter) huma.API {
+func newAPI(opt Options, adapter huma.Adapter) huma.API {
 	useOurErrors()
-	c := huma.DefaultConfig("Quoin", version)
+	c := huma.DefaultConfig("Quoin", opt.Version)
 	c.Info.Description = "Every path below /api can also be written with /json. HEAD answers wherever GET does."
+	c.Info.License = &huma.License{Name: "MIT", Identifier: "MIT"}
+	c.Servers = []*huma.Server{{URL: "/", Description: "This server"}}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.CreateHooks = nil                         // no $schema links in answers
 	c.AllowAdditionalPropertiesByDefault = true // clients of old send members that nobody reads
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"token":  {Type: "apiKey", In: "header", Name: "X-Auth-Token"},
-		"bearer": {Type: "http", Scheme: "bearer"},
+		"token":  {Type: "apiKey", In: "header", Name: "X-Auth-Token", Description: "A token of POST /auth-token or of quoin token create."},
+		"bearer": {Type: "http", Scheme: "bearer", Description: "The same token, as Authorization: Bearer."},
 	}
-	return api{huma.NewAPI(c, adapter)}
+	return api{huma.NewAPI(c, adapter), opt.Examples}
 }
 
 // Unmarshal implements huma.API. Old clients label any body as JSON, and curl
@@ -58,49 +60,6 @@ func (api) Marshal(w io.Writer, _ string, v any) error {
 
 // Negotiate implements huma.API: there is one form of answers.
 func (api) Negotiate(string) (string, error) { return "application/json", nil }
-
-// DocumentOperation implements huma.OperationDocumenter. huma documents its
-// own status for a wrong body, and a string where a body is kept as bytes.
-func (a api) DocumentOperation(op *huma.Operation) {
-	if op.Hidden {
-		return
-	}
-	o := op.Metadata[metadata].(*Operation)
-	if !slices.Contains(o.Errors, http.StatusUnprocessableEntity) {
-		delete(op.Responses, strconv.Itoa(http.StatusUnprocessableEntity))
-	}
-	anything := func(content map[string]*huma.MediaType, doc string) {
-		for _, m := range content {
-			if m.Schema != nil && m.Schema.Type == huma.TypeString {
-				m.Schema = &huma.Schema{Description: doc}
-			}
-		}
-	}
-	if op.RequestBody != nil {
-		anything(op.RequestBody.Content, "JSON, kept as it is")
-	}
-	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil {
-		anything(ok.Content, "JSON")
-	}
-	a.OpenAPI().AddOperation(op)
-}
-
-// document is the operation that serves the API document.
-func (r *Router) document() Operation {
-	return Op(Operation{
-		ID: "openapi", Method: http.MethodGet, Path: "/openapi.json", Tag: "Meta", Public: true, Module: "core",
-		Summary: "This document (OpenAPI 3.1)",
-	}, func(context.Context, *None) (*Raw, error) {
-		doc, err := r.OpenAPI()
-		if err != nil {
-			return nil, err
-		}
-		return JSON(doc)
-	})
-}
-
-// OpenAPI is the API document (OpenAPI 3.1, JSON) of all operations.
-func (r *Router) OpenAPI() ([]byte, error) { return r.doc() }
 
 // mount registers the operation with huma under one of its paths. huma panics
 // about handlers whose types it cannot serve.

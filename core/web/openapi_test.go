@@ -51,7 +51,7 @@ func TestTheAPIDocumentIsPublicAndTellsWhatHappens(t *testing.T) {
 	if !strings.HasPrefix(d.OpenAPI, "3.1") || d.Info.Title != "Quoin" || d.Info.Version != "test" || strings.Contains(a.body, "$schema") {
 		t.Errorf("%+v", d.Info)
 	}
-	if len(d.Paths) != 4 || d.Paths["/api/old/{x}"] != nil {
+	if len(d.Paths) != 6 || d.Paths["/api/old/{x}"] != nil {
 		t.Errorf("old spellings are not advertised: %v", d.Paths)
 	}
 	raw, typed := d.Paths["/api/raw"]["post"], d.Paths["/api/typed"]["post"]

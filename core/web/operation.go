@@ -46,6 +46,9 @@ type Operation struct {
 	// Errors are the statuses the operation answers besides those of every
 	// operation, for the API document.
 	Errors []int
+	// Takes and Answers tell the API document of a body that is bytes or a
+	// stream here, whose Go type says nothing.
+	Takes, Answers Media
 
 	// Refuse writes the answer to a request that may not reach the handler: no
 	// token or one that is not valid, a missing role, a body that is announced
@@ -82,6 +85,16 @@ func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Op
 		})
 	}
 	return o
+}
+
+// Media is what a body holds, for the API document.
+type Media struct {
+	// Type is the content type; empty means JSON.
+	Type string
+	// Of is a value of a type whose JSON looks like the body; nil for anything.
+	Of any
+	// Doc says what the body is, when Of does not.
+	Doc string
 }
 
 // Reply is an answer of one JSON value.

@@ -29,6 +29,10 @@ type Options struct {
 	// Observe is told of every answer, with the id of the operation, or an empty
 	// one; it must be quick. It may be nil.
 	Observe func(operation string, status int, took time.Duration)
+	// Examples are calls of operations, by their ids, for the API document.
+	Examples map[string]Example
+	// Modules tell what the modules are for, by their names, for the API document.
+	Modules map[string]string
 }
 
 // Router serves the operations. It is an http.Handler.
@@ -47,9 +51,9 @@ func New(opt Options) (*Router, error) {
 	r := &Router{opt: opt, routes: map[string]map[string]string{}}
 	missing := func(_ http.ResponseWriter, req bunrouter.Request) error { return r.noRoute(req.Request) }
 	r.tree = bunrouter.New(bunrouter.WithNotFoundHandler(missing), bunrouter.WithMethodNotAllowedHandler(missing))
-	r.opt.Operations = append(slices.Clone(opt.Operations), r.document())
-	r.api = newAPI(opt.Version, r)
-	r.doc = sync.OnceValues(func() ([]byte, error) { return r.api.OpenAPI().MarshalJSON() })
+	r.opt.Operations = append(slices.Clone(opt.Operations), r.documentation()...)
+	r.api = newAPI(opt, r)
+	r.doc = sync.OnceValues(r.marshalDocument)
 	return r, r.mount()
 }
 

@@ -194,7 +194,7 @@ func TestRoutesAreListedWithTheirModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	routes := router.Routes()
-	if len(routes) != 3 || routes["GET /api/x"] != "test" || routes["GET /api/old-x"] != "test" || routes["GET /openapi.json"] != "core" {
+	if len(routes) != 5 || routes["GET /api/x"] != "test" || routes["GET /api/old-x"] != "test" || routes["GET /openapi.json"] != "core" {
 		t.Errorf("%v", routes)
 	}
 }
