@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"os/exec"
@@ -40,8 +41,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
-	program := cli.Program{Modules: append(modules.All(), witness()), Defaults: config.Defaults, Samples: config.Samples, Version: "test"}
-	os.Exit(cli.Main(context.Background(), program, os.Args[1:], os.Environ()))
+	release := cli.Program{Modules: append(modules.All(), witness()), Defaults: config.Defaults, Samples: config.Samples, Version: "test"}
+	if which := os.Getenv(nextVariable); which != "" {
+		release.Modules, release.Version = nextRelease(release.Modules, which), "test-"+which
+	}
+	os.Exit(cli.Main(context.Background(), release, os.Args[1:], os.Environ()))
 }
 
 var insertSeen = db.SQL(`INSERT INTO witness_seen (subject, n) VALUES (?, ?)`)
@@ -87,8 +91,14 @@ type server struct {
 // start runs `quoin serve` with the variables and waits until it is ready.
 func start(t testing.TB, vars ...string) *server {
 	t.Helper()
+	return startBinary(t, os.Args[0], vars...)
+}
+
+// startBinary is start for another program than this one.
+func startBinary(t *testing.T, binary string, vars ...string) *server {
+	t.Helper()
 	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
-	s.cmd = exec.Command(os.Args[0], "serve")
+	s.cmd = exec.Command(binary, "serve")
 	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_EVENTS__LEASE=2s", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -147,11 +157,15 @@ func (s *server) login() {
 
 // call makes a request; the error is one of the connection.
 func (s *server) call(method, path, body string) (int, []byte, error) {
+	return s.callAs("application/json", method, path, body)
+}
+
+func (s *server) callAs(typ, method, path, body string) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.base+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", typ)
 	req.Header.Set("X-Auth-Token", s.token)
 	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a test of the whole program is an ordinary client
 	if err != nil {
@@ -162,10 +176,30 @@ func (s *server) call(method, path, body string) (int, []byte, error) {
 	return resp.StatusCode, answer, err
 }
 
+// upload stores a file.
+func (s *server) upload(name string, content []byte) (int, []byte) {
+	s.t.Helper()
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("upload", name)
+	if err == nil {
+		_, err = part.Write(content)
+	}
+	if err != nil || w.Close() != nil {
+		s.t.Fatal(err)
+	}
+	return s.mustAs(w.FormDataContentType(), http.MethodPost, "/api/file/upload", b.String())
+}
+
 // must is call for what has to succeed.
 func (s *server) must(method, path, body string) (int, []byte) {
 	s.t.Helper()
-	status, answer, err := s.call(method, path, body)
+	return s.mustAs("application/json", method, path, body)
+}
+
+func (s *server) mustAs(typ, method, path, body string) (int, []byte) {
+	s.t.Helper()
+	status, answer, err := s.callAs(typ, method, path, body)
 	if err != nil || status != http.StatusOK {
 		s.t.Fatalf("%s %s: %d %v %s\n%s", method, path, status, err, answer, s.log)
 	}

@@ -63,7 +63,7 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 			return nil, fmt.Errorf("the data folder: %w", err)
 		}
 	}
-	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns})
+	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns, Version: o.Version})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,9 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 	}
 	a.Bus = event.New(d, bus)
 	a.options = a.wiring(o)
-	return a, a.Checks.Add(telemetry.Check{Name: "database", Run: d.Ping})
+	return a, errors.Join(
+		a.Checks.Add(telemetry.Check{Name: "database", Run: d.Ping}),
+		a.Checks.Add(telemetry.Check{Name: "migrations", Run: (&schema{app: a}).check}))
 }
 
 // Sources are the migrations of the core and of the enabled modules.
@@ -92,8 +94,11 @@ func (a *App) Sources() []db.Source {
 }
 
 // Migrate brings the database up to date if the configuration says so, else
-// refuses one that is behind.
+// refuses one that is behind. It refuses one that is too new as well.
 func (a *App) Migrate(ctx context.Context) error {
+	if err := a.DB.Compatible(ctx, a.Sources()); err != nil {
+		return err
+	}
 	pending, err := a.DB.Pending(ctx, a.Sources())
 	if err != nil || len(pending) == 0 {
 		return err

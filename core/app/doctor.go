@@ -140,8 +140,12 @@ func (d *doctor) migrations(ctx context.Context, a *App) bool {
 	if d.failed(check, err) {
 		return false
 	}
+	if err := a.DB.Compatible(ctx, a.Sources()); err != nil {
+		d.say(check, module.Fail, err.Error(), "run the newer version: this one does not start any more")
+		return false
+	}
 	if len(newer) > 0 {
-		d.say(check, module.Warn, fmt.Sprintf("a newer version has changed the database: %s %s", newer[0].Module, newer[0].Name), "run the newer version; this one keeps working if it is the one before it")
+		d.say(check, module.Warn, fmt.Sprintf("a newer version has added to the database: %s %s", newer[0].Module, newer[0].Name), "finish the upgrade: run the newer version everywhere. This one works meanwhile, but makes no backups")
 	}
 	if len(pending) > 0 {
 		d.say(check, module.Fail, fmt.Sprintf("%d migrations are pending, the first one is %s %s", len(pending), pending[0].Module, pending[0].Name), "quoin migrate up, or start the server with database.auto_migrate")

@@ -118,7 +118,7 @@ func TestHealthIsToldWhileTheServerStarts(t *testing.T) {
 	}
 	close(leave)
 	began.Wait()
-	if status, _, body := try(base, "/readyz"); status != 200 || body != `{"checks":{"database":"ok"},"status":"ready"}` {
+	if status, _, body := try(base, "/readyz"); status != 200 || body != `{"checks":{"database":"ok","migrations":"ok"},"status":"ready"}` {
 		t.Errorf("readyz: %d %s", status, body)
 	}
 	if err := r.end(); err != nil {

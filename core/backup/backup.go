@@ -17,6 +17,7 @@
 package backup
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -125,6 +126,26 @@ func (p *Place) owner(table string) *Module {
 		}
 	}
 	return best
+}
+
+// current refuses to save a database that a newer version has changed: what
+// this one does not know of would be left out.
+func (p *Place) current(ctx context.Context) error {
+	newer, err := p.DB.Newer(ctx, p.sources())
+	if err != nil {
+		return err
+	}
+	if len(newer) > 0 {
+		return fmt.Errorf("a newer version has changed the database (migration %s of %s), and quoin %s would leave out what it does not know: make the backup with the newer one", newer[0].Name, newer[0].Module, p.Version)
+	}
+	names, err := tables(ctx, p.DB)
+	for _, name := range names {
+		module, of := strings.CutPrefix(name, "migration_")
+		if of && !strings.HasSuffix(name, "_lock") && !slices.ContainsFunc(p.Modules, func(m Module) bool { return m.Name == module }) {
+			return fmt.Errorf("the database holds data of the module %q, which quoin %s does not have: make the backup with the version that does", module, p.Version)
+		}
+	}
+	return err
 }
 
 func (p *Place) kept(table string) bool {

@@ -81,6 +81,9 @@ func (w *writer) write(ctx context.Context) error {
 
 // rows writes what one snapshot of the database holds.
 func (w *writer) rows(ctx context.Context) error {
+	if err := w.place.current(ctx); err != nil {
+		return err
+	}
 	applied, err := w.place.DB.Migrations(ctx, w.place.sources())
 	if err != nil {
 		return err

@@ -56,11 +56,11 @@ func (a *Archive) fits(p *Place) error {
 	for name, migrations := range a.Manifest.Modules {
 		i := slices.IndexFunc(p.Modules, func(m Module) bool { return m.Name == name && m.Migrations != nil })
 		if i < 0 {
-			return fmt.Errorf("the backup holds data of the module %q, which this program (%s) does not have; it was made by %s", name, p.Version, a.Manifest.Version)
+			return fmt.Errorf("the backup was made by quoin %s and holds data of the module %q, which quoin %s does not have: restore it with quoin %[1]s or a newer one", a.Manifest.Version, name, p.Version)
 		}
 		for _, m := range migrations {
 			if !has(p.Modules[i].Migrations, p.DB.Dialect(), m) {
-				return fmt.Errorf("the backup was made by a newer version (%s): this program (%s) does not know the migration %s of the module %s", a.Manifest.Version, p.Version, m, name)
+				return fmt.Errorf("the backup was made by quoin %s, which is newer than quoin %s (migration %s of %s): restore it with quoin %[1]s or a newer one", a.Manifest.Version, p.Version, m, name)
 			}
 		}
 	}

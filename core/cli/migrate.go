@@ -29,6 +29,9 @@ func (e *env) migrateCommand() *cobra.Command {
 	}
 	c.AddCommand(
 		sub("plan", "List what `up` would run", func(ctx context.Context, a *app.App) ([]db.MigrationState, error) {
+			if err := a.DB.Compatible(ctx, a.Sources()); err != nil {
+				return nil, err
+			}
 			return a.DB.Pending(ctx, a.Sources())
 		}),
 		sub("up", "Run what has not run yet", func(ctx context.Context, a *app.App) ([]db.MigrationState, error) {
@@ -37,7 +40,7 @@ func (e *env) migrateCommand() *cobra.Command {
 			return a.DB.Migrate(ctx, a.Sources())
 		}),
 		sub("status", "List every migration", func(ctx context.Context, a *app.App) ([]db.MigrationState, error) {
-			return a.DB.Migrations(ctx, a.Sources())
+			return a.MigrationStatus(ctx)
 		}),
 	)
 	return c
@@ -53,10 +56,10 @@ func (e *env) migrations(list []db.MigrationState) error {
 				state += " " + m.AppliedAt.Format(time.RFC3339)
 			}
 		}
-		rows = append(rows, []string{m.Module, m.Name, state})
+		rows = append(rows, []string{m.Module, m.Name, m.Kind, state})
 	}
 	if list == nil {
 		list = []db.MigrationState{}
 	}
-	return e.table(list, []string{"module", "migration", "state"}, rows)
+	return e.table(list, []string{"module", "migration", "kind", "state"}, rows)
 }

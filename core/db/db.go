@@ -12,10 +12,10 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +46,8 @@ type Config struct {
 	URL string
 	// Path is the SQLite file; its folder must exist.
 	Path string
+	// Version is the one of the program, for messages to those that are older.
+	Version string
 	// MaxConns bounds the connections to PostgreSQL, or the readers of SQLite.
 	// Zero takes the default (16, or the number of processors and at least 4).
 	MaxConns int
@@ -56,6 +58,7 @@ type DB struct {
 	dialect Dialect
 	backend backend
 	bun     *bun.DB
+	version string
 
 	sequences sync.Map // *Sequence → *ids
 }
@@ -97,14 +100,20 @@ type Row interface {
 }
 
 // Open opens the database, creating the SQLite file if there is none.
-func Open(ctx context.Context, c Config) (*DB, error) {
-	if c.URL == "" {
-		return openSQLite(ctx, c)
+func Open(ctx context.Context, c Config) (d *DB, err error) {
+	switch {
+	case c.URL == "":
+		d, err = openSQLite(ctx, c)
+	case strings.HasPrefix(c.URL, "postgres://"), strings.HasPrefix(c.URL, "postgresql://"):
+		d, err = openPostgres(ctx, c)
+	default:
+		err = errors.New("database url must start with postgres:// (leave it empty for SQLite)")
 	}
-	if !strings.HasPrefix(c.URL, "postgres://") && !strings.HasPrefix(c.URL, "postgresql://") {
-		return nil, fmt.Errorf("database url must start with postgres:// (leave it empty for SQLite)")
+	if err != nil {
+		return nil, err
 	}
-	return openPostgres(ctx, c)
+	d.version = cmp.Or(c.Version, "(unknown)")
+	return d, nil
 }
 
 // Dialect tells which engine it is.

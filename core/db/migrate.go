@@ -18,6 +18,13 @@ import (
 // Source is the migrations of one module: folders sqlite and postgres with
 // files such as 001_init.tx.up.sql. Forward only; a file that has run must
 // never change.
+//
+// A migration only adds what programs that do not know of it need not know:
+// tables, columns that may be empty or have a default, indexes. What takes
+// something away or changes what is there waits for the release after the one
+// that stopped using it, in a file of its own named after the migration that
+// brought what came instead: 005_contract_003_drop_label.tx.up.sql refuses
+// programs that do not know 003.
 type Source struct {
 	Module string
 	Files  fs.FS
@@ -27,6 +34,7 @@ type Source struct {
 type MigrationState struct {
 	Module    string    `json:"module"`
 	Name      string    `json:"name"`
+	Kind      string    `json:"kind"` // expand, or contract when it takes something away
 	Applied   bool      `json:"applied"`
 	AppliedAt time.Time `json:"applied_at,omitzero"`
 }
@@ -46,10 +54,14 @@ func (d *DB) Migrations(ctx context.Context, sources []Source) ([]MigrationState
 			return nil, fmt.Errorf("migrations of %s: %w", s.Module, err)
 		}
 		for _, x := range list {
-			all = append(all, MigrationState{s.Module, x.Name + "_" + x.Comment, x.IsApplied(), x.MigratedAt})
+			all = append(all, stateOf(s.Module, x))
 		}
 	}
 	return all, nil
+}
+
+func stateOf(module string, m migrate.Migration) MigrationState {
+	return MigrationState{Module: module, Name: m.Name + "_" + m.Comment, Kind: kind(needs(m.Comment) != ""), Applied: m.IsApplied(), AppliedAt: m.MigratedAt}
 }
 
 func (d *DB) migrationsOf(ctx context.Context, s Source) (migrate.MigrationSlice, error) {
@@ -98,6 +110,9 @@ func (d *DB) Migrate(ctx context.Context, sources []Source) ([]MigrationState, e
 	}
 	handle := bun.NewDB(d.backend.migration(), dialect)
 	defer func() { _ = handle.Close() }()
+	if err := d.Compatible(ctx, sources); err != nil {
+		return nil, err
+	}
 	var ran []MigrationState
 	for _, s := range sources {
 		group, err := d.migrateOne(ctx, handle, s)
@@ -105,7 +120,9 @@ func (d *DB) Migrate(ctx context.Context, sources []Source) ([]MigrationState, e
 			return ran, fmt.Errorf("migrations of %s: %w", s.Module, err)
 		}
 		for _, x := range group.Migrations {
-			ran = append(ran, MigrationState{s.Module, x.Name + "_" + x.Comment, true, x.MigratedAt})
+			state := stateOf(s.Module, x)
+			state.Applied = true
+			ran = append(ran, state)
 		}
 	}
 	return ran, nil
@@ -118,6 +135,13 @@ func (d *DB) migrateOne(ctx context.Context, handle *bun.DB, s Source) (*migrate
 	}
 	m := migrator(handle, s, found)
 	if err := m.Init(ctx); err != nil {
+		return nil, err
+	}
+	all, err := m.MigrationsWithStatus(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.recordContracts(ctx, handle, s.Module, all.Unapplied()); err != nil {
 		return nil, err
 	}
 	return m.Migrate(ctx)

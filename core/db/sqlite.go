@@ -19,7 +19,7 @@ type lite struct {
 	path   string
 	read   *sql.DB
 	bundb  *bun.DB
-	stmts  sync.Map // *Statement → *sql.Stmt on the readers
+	stmts  sync.Map // text → *sql.Stmt on the readers
 	writer *writer
 }
 
@@ -55,14 +55,14 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 }
 
 func (l *lite) stmt(s *Statement) (*sql.Stmt, error) {
-	if st, ok := l.stmts.Load(s); ok {
+	if st, ok := l.stmts.Load(s.key); ok {
 		return st.(*sql.Stmt), nil
 	}
 	st, err := l.read.PrepareContext(context.Background(), s.sqlite)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", s.sqlite, err)
 	}
-	if old, loaded := l.stmts.LoadOrStore(s, st); loaded {
+	if old, loaded := l.stmts.LoadOrStore(s.key, st); loaded {
 		_ = st.Close()
 		return old.(*sql.Stmt), nil
 	}

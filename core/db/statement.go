@@ -6,10 +6,12 @@ import (
 )
 
 // Statement is a SQL text that is prepared once per connection and stays so.
-// Make them as package variables of a store.
+// Make them as package variables of a store, or of a few texts: each text that
+// was ever used stays prepared.
 type Statement struct {
 	sqlite   string
 	postgres string
+	key      any  // the text of SQLite, by which what was prepared is found
 	writes   bool // anything but a plain SELECT
 }
 
@@ -20,7 +22,8 @@ func SQL(text string) *Statement { return Dual(text, text) }
 // Dual makes a statement whose text differs between the engines. Only core
 // packages may need it.
 func Dual(sqlite, postgres string) *Statement {
-	return &Statement{sqlite: orFail(sqlite), postgres: numbered(postgres), writes: !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(sqlite)), "SELECT")}
+	text := orFail(sqlite)
+	return &Statement{sqlite: text, postgres: numbered(postgres), key: text, writes: !strings.HasPrefix(strings.ToUpper(strings.TrimSpace(sqlite)), "SELECT")}
 }
 
 // orFail spares SQLite a copy of every page that a statement touches: it needs

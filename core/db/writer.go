@@ -29,7 +29,7 @@ type writer struct {
 	db    *DB // set once by openSQLite, before the first transaction
 	pool  *sql.DB
 	conn  bun.Conn
-	stmts map[*Statement]*sql.Stmt
+	stmts map[string]*sql.Stmt
 	// Of the transaction that runs; only the writer's goroutine looks.
 	wrote  bool
 	broken error // the first error of a statement that writes
@@ -61,7 +61,7 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 		return nil, errors.Join(err, pool.Close())
 	}
 	w := &writer{
-		pool: pool, conn: conn, stmts: map[*Statement]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
+		pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
 		jobs: make(chan *job, maxGroup), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go w.loop()
@@ -256,14 +256,14 @@ func (w *writer) control(ctx context.Context, s *Statement) error {
 // stmt is only called on the writer's goroutine, so the map needs no lock.
 func (w *writer) stmt(s *Statement) (*sql.Stmt, error) {
 	w.wrote = w.wrote || s.writes
-	if st, ok := w.stmts[s]; ok {
+	if st, ok := w.stmts[s.sqlite]; ok {
 		return st, nil
 	}
 	st, err := w.conn.PrepareContext(context.Background(), s.sqlite)
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", s.sqlite, err)
 	}
-	w.stmts[s] = st
+	w.stmts[s.sqlite] = st
 	return st, nil
 }
 
