@@ -95,7 +95,7 @@ func start(t testing.TB, vars ...string) *server {
 }
 
 // startBinary is start for another program than this one.
-func startBinary(t *testing.T, binary string, vars ...string) *server {
+func startBinary(t testing.TB, binary string, vars ...string) *server {
 	t.Helper()
 	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve")
