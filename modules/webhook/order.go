@@ -22,6 +22,7 @@ type queueOf struct{ subscription, subject string }
 // order knows where a call may have to be let go. It forgets with the process:
 // releaseAll finds the rest.
 type order struct {
+	nudge   chan struct{} // something was added
 	mu      sync.Mutex
 	waiting map[queueOf]struct{}
 	fresh   bool      // something was added since held
@@ -36,6 +37,10 @@ func (o *order) add(q queueOf) {
 	}
 	o.waiting[q] = struct{}{}
 	o.fresh = true
+	select {
+	case o.nudge <- struct{}{}:
+	default:
+	}
 }
 
 // take gives what was added, and forgets it; nothing when all of it waits for
@@ -69,11 +74,16 @@ func (o *order) again(list []queueOf) {
 }
 
 var (
-	headOf = db.SQL(`SELECT id, at, due_at FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> ''
-		AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id LIMIT 1`)
+	// SQLite would take the index by due_at, and read all that waits.
+	headOf = db.Dual(
+		`SELECT id, at, due_at FROM webhook_delivery INDEXED BY webhook_delivery_order WHERE queue = ? AND subject = ? AND subject <> ''
+			AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id LIMIT 1`,
+		`SELECT id, at, due_at FROM webhook_delivery WHERE queue = ? AND subject = ? AND subject <> ''
+			AND due_at < 9223372036854775807 AND buried_at IS NULL ORDER BY at, id LIMIT 1`)
 	setFree = db.SQL(`UPDATE webhook_delivery SET due_at = ? WHERE id = ? AND due_at = 9223372036854775806`)
 	// blockedHeads finds documents whose oldest call is blocked.
-	blockedHeads = db.SQL(`SELECT DISTINCT d.queue, d.subject FROM webhook_delivery d WHERE d.due_at = 9223372036854775806 AND d.buried_at IS NULL`)
+	blockedHeads = db.SQL(`SELECT DISTINCT d.queue, d.subject FROM webhook_subscription s
+		JOIN webhook_delivery d ON d.queue = s.id AND d.due_at = 9223372036854775806 AND d.buried_at IS NULL`)
 )
 
 // release lets calls go whose turn has come, of the documents that were noted.
@@ -110,6 +120,7 @@ func (s *Service) release(ctx context.Context) (waiting bool, err error) {
 			s.order.again(free)
 			return false, err
 		}
+		s.wake()
 	}
 	return waiting || len(later) > 0, nil
 }
@@ -148,6 +159,5 @@ func (s *Service) releaseAll(ctx context.Context) error {
 		}
 		s.order.add(q)
 	}
-	s.wake()
 	return rows.Err()
 }

@@ -107,7 +107,6 @@ func (r *recorder) free(batch []result) {
 	for i := range batch {
 		if batch[i].subject != "" {
 			r.service.order.add(queueOf{batch[i].to.ID, batch[i].subject})
-			r.service.wake()
 		}
 	}
 }

@@ -70,6 +70,7 @@ func (s *sender) start(ctx context.Context) error {
 	s.ctx, s.end = context.WithCancel(ctx)
 	s.results.start(ctx)
 	s.looking.Go(s.look)
+	s.looking.Go(s.putInOrder)
 	return nil
 }
 
@@ -94,25 +95,40 @@ func (s *sender) stop(ctx context.Context) error {
 	return nil
 }
 
-// soon is when to look again for calls that wait for older events.
-const soon = 20 * time.Millisecond
-
 // look finds the subscriptions with calls to make, when told to and now and
 // then.
 func (s *sender) look() {
 	tick := time.NewTicker(s.service.cfg.Poll)
 	defer tick.Stop()
 	for {
-		waiting, err := s.service.release(s.ctx)
-		if err != nil {
-			s.service.log.Warn("no ordered webhook calls could be let go", "error", err)
-		}
 		due, err := s.service.dueLanes(s.ctx)
 		if err != nil {
 			s.service.log.Warn("no webhook calls could be looked for", "error", err)
 		}
 		for _, sub := range due {
 			s.open(sub)
+		}
+		select {
+		case <-s.quit:
+			return
+		case <-s.nudge:
+		case <-tick.C:
+		}
+	}
+}
+
+// soon is when to look again for calls that wait for older events.
+const soon = 20 * time.Millisecond
+
+// putInOrder lets ordered calls go when their turn has come, beside those that
+// nobody wants in order.
+func (s *sender) putInOrder() {
+	tick := time.NewTicker(s.service.cfg.Poll)
+	defer tick.Stop()
+	for {
+		waiting, err := s.service.release(s.ctx)
+		if err != nil {
+			s.service.log.Warn("no ordered webhook calls could be let go", "error", err)
 		}
 		var early <-chan time.Time
 		if waiting {
@@ -121,7 +137,7 @@ func (s *sender) look() {
 		select {
 		case <-s.quit:
 			return
-		case <-s.nudge:
+		case <-s.service.order.nudge:
 		case <-tick.C:
 		case <-early:
 		}

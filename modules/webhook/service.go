@@ -63,6 +63,7 @@ func New(o Options) *Service {
 		cfg: o.Config, store: st, bus: o.Bus, deliveries: newClaimer(o.DB, o.Now),
 		directory: newDirectory(st, o.Identities, o.Content, o.Now), catalogue: newCatalogue(o.Types),
 		guard: guard{allowed: o.Config.AllowNetworks}, transform: o.Transform, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
+		order: order{nudge: make(chan struct{}, 1)},
 	}
 }
 

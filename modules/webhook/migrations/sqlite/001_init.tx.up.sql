@@ -64,7 +64,7 @@ CREATE UNIQUE INDEX webhook_delivery_once ON webhook_delivery (message_id, queue
 --bun:split
 CREATE INDEX webhook_delivery_list ON webhook_delivery (queue, id);
 --bun:split
-CREATE INDEX webhook_delivery_order ON webhook_delivery (queue, subject, id) WHERE subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL;
+CREATE INDEX webhook_delivery_order ON webhook_delivery (queue, subject, at, id) WHERE subject <> '' AND due_at < 9223372036854775807 AND buried_at IS NULL;
 --bun:split
 CREATE TABLE webhook_attempt (
   id          INTEGER PRIMARY KEY AUTOINCREMENT,
