@@ -4,7 +4,7 @@ package sdk
 
 import "embed"
 
-//go:generate go run -modfile=../.proto.mod proto/generate.go
+//go:generate go run -modfile=../.proto.mod proto/generate/main.go
 
 // Source is what a plugin is built from: the packages below this folder.
 //
