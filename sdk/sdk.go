@@ -8,5 +8,5 @@ import "embed"
 
 // Source is what a plugin is built from: the packages below this folder.
 //
-//go:embed plugin manifest plugintest proto README.md
+//go:embed plugin manifest plugintest proto client webhook README.md
 var Source embed.FS
