@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/quoin-cms/quoin/sdk/client"
 )
 
 func (e *env) importCommand() *cobra.Command {
@@ -34,7 +37,11 @@ Configuration comes first, then the files, then the documents. What is there alr
 		if token == "" {
 			return usage{errors.New("a token is needed: --token T or QUOIN_TOKEN (make one with `quoin token create admin`)")}
 		}
-		imp := &importer{api: newClient(server, token), parallel: max(1, min(parallel, 64)), progress: e.progress()}
+		api, err := client.New(server, client.WithToken(token), client.WithUserAgent("quoin-import/"+e.Version), client.WithHash("blake3", newBlake3))
+		if err != nil {
+			return noServer(server, err)
+		}
+		imp := &importer{api: api, server: server, parallel: max(1, min(parallel, 64)), progress: e.progress()}
 		report, err := imp.run(cmd.Context(), args[0])
 		if report == nil {
 			return err
@@ -179,7 +186,8 @@ func folders(dir, kind string) ([]*importGroup, error) {
 
 // importer sends the files to the server.
 type importer struct {
-	api      *client
+	api      *client.Client
+	server   string
 	parallel int
 	progress *progress
 }
@@ -189,7 +197,7 @@ func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := i.api.check(ctx); err != nil {
+	if err := i.check(ctx); err != nil {
 		return nil, err
 	}
 	files, err := assets(dir)
@@ -223,6 +231,28 @@ func (i *importer) run(ctx context.Context, dir string) (*importReport, error) {
 		return report, errInterrupted
 	}
 	return report, nil
+}
+
+// check fails early, with words, when the server or the token is wrong.
+func (i *importer) check(ctx context.Context) error {
+	err := i.api.Users.Test(ctx)
+	switch client.Status(err) {
+	case http.StatusUnauthorized:
+		return fmt.Errorf("the server at %s refuses the token (make one with `quoin token create`)", i.server)
+	case http.StatusForbidden:
+		return fmt.Errorf("the token may not use the API of %s: its user needs ROLE_API, and ROLE_ADMIN for the configuration", i.server)
+	case http.StatusNotFound:
+		return fmt.Errorf("the server at %s has no /api/test: is this the right server?", i.server)
+	case 0:
+		if err != nil {
+			return noServer(i.server, err)
+		}
+	}
+	return err
+}
+
+func noServer(server string, err error) error {
+	return fmt.Errorf("no server at %s: %w (start one with `quoin serve`, or name it with --server)", server, err)
 }
 
 var errInterrupted = errors.New("interrupted: run the same command again, what is done is skipped")

@@ -2,14 +2,8 @@ package cli
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // the names of files on elasticms
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"hash"
-	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -17,10 +11,11 @@ import (
 	"path/filepath"
 
 	"lukechampine.com/blake3"
+
+	"github.com/quoin-cms/quoin/sdk/client"
 )
 
-// assetChunk is how much of a file is sent at once, in bytes.
-const assetChunk = 5 << 20
+func newBlake3() hash.Hash { return blake3.New(32, nil) }
 
 // assets lists the files of an export that documents may name by their hash.
 func assets(dir string) (*importGroup, error) {
@@ -39,116 +34,32 @@ func assets(dir string) (*importGroup, error) {
 
 // assets sends the files that the server does not have yet.
 func (i *importer) assets(ctx context.Context, g *importGroup) {
-	algo, err := i.hashAlgo(ctx)
 	for _, file := range g.files {
 		if ctx.Err() != nil {
 			return
 		}
-		o := unchanged
-		if err == nil {
-			var ferr error
-			o, ferr = i.asset(ctx, file, algo)
-			i.count(ctx, g, file, o, ferr)
-			continue
-		}
+		o, err := i.asset(ctx, file)
 		i.count(ctx, g, file, o, err)
 	}
 }
 
-// hashAlgo asks for the algorithm that names files.
-func (i *importer) hashAlgo(ctx context.Context) (func() hash.Hash, error) {
-	status, answer, err := i.api.do(ctx, http.MethodGet, "/api/file/hash-algo", nil)
-	if status == http.StatusNotFound {
-		return nil, errors.New("the server takes no files: switch its module file on (modules.file.enabled)")
-	}
-	if err != nil {
-		return nil, err
-	}
-	var a struct {
-		Name string `json:"hash_algo"`
-	}
-	if err := json.Unmarshal(answer, &a); err != nil {
-		return nil, err
-	}
-	switch a.Name {
-	case "sha1":
-		return sha1.New, nil
-	case "sha256":
-		return sha256.New, nil
-	case "blake3":
-		return func() hash.Hash { return blake3.New(32, nil) }, nil
-	}
-	return nil, fmt.Errorf("the server names files by %s, which this program does not know", a.Name)
-}
-
 // asset sends one file. It goes on where an upload that was interrupted is.
-func (i *importer) asset(ctx context.Context, path string, algo func() hash.Hash) (outcome, error) {
+func (i *importer) asset(ctx context.Context, path string) (outcome, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = f.Close() }() // only read
-	sum := algo()
-	size, err := io.Copy(sum, f)
+	sum, _, err := i.api.Files.Hash(ctx, f)
+	if client.Status(err) == http.StatusNotFound {
+		return 0, errors.New("the server takes no files: switch its module file on (modules.file.enabled)")
+	}
 	if err != nil {
 		return 0, err
 	}
-	a := asset{
-		Hash: hex.EncodeToString(sum.Sum(nil)), Size: size, Name: filepath.Base(path), Type: mime.TypeByExtension(filepath.Ext(path)),
+	if there, err := i.api.Files.Exists(ctx, sum); there || err != nil {
+		return unchanged, err
 	}
-	if status, _, err := i.api.do(ctx, http.MethodHead, "/api/file/"+a.Hash, nil); status == http.StatusOK {
-		return unchanged, nil
-	} else if status != http.StatusNotFound {
-		return 0, err
-	}
-	for try := 1; ; try++ {
-		err := i.sendAsset(ctx, f, a)
-		if err == nil || try == tries || ctx.Err() != nil {
-			return created, err
-		}
-	}
-}
-
-type asset struct {
-	Hash string `json:"hash"`
-	Size int64  `json:"size"`
-	Name string `json:"name"`
-	Type string `json:"type,omitempty"`
-}
-
-// sendAsset asks where to begin and sends the rest. After an error the caller
-// asks again, for a chunk may have arrived although its answer did not.
-func (i *importer) sendAsset(ctx context.Context, f io.ReaderAt, a asset) error {
-	body, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	_, answer, err := i.api.do(ctx, http.MethodPost, "/api/file/init-upload", body)
-	buffer := make([]byte, min(a.Size, assetChunk))
-	for {
-		if err != nil {
-			return err
-		}
-		var st struct {
-			Success, Available bool
-			Uploaded           int64
-		}
-		if err := json.Unmarshal(answer, &st); err != nil {
-			return err
-		}
-		if !st.Success {
-			return errors.New(reason(answer))
-		}
-		if st.Available {
-			return nil
-		}
-		n, rerr := f.ReadAt(buffer, st.Uploaded)
-		if rerr != nil && !errors.Is(rerr, io.EOF) {
-			return rerr
-		}
-		if n == 0 {
-			return errors.New("the file has become shorter while it was sent")
-		}
-		_, answer, err = i.api.once(ctx, http.MethodPost, "/api/file/chunk/"+a.Hash, buffer[:n])
-	}
+	_, err = i.api.Files.Upload(ctx, f, client.Upload{Hash: sum, Name: filepath.Base(path), Type: mime.TypeByExtension(filepath.Ext(path))})
+	return created, err
 }

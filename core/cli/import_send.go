@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/sdk/client"
 )
 
 // config sends one configuration entity, unless the server has it already.
@@ -29,19 +29,23 @@ func (i *importer) config(ctx context.Context, kind, file string) (outcome, erro
 			}
 		}
 	}
-	path := "/api/admin/" + url.PathEscape(kind) + "/" + url.PathEscape(name)
-	status, old, err := i.api.do(ctx, http.MethodGet, path, nil)
-	if err != nil && status != http.StatusNotFound {
-		return 0, err
+	old, err := i.api.Config.Get(ctx, kind, name)
+	o, err := compare(err, rawjson.Equal(old, export))
+	if err == nil && o != unchanged {
+		_, err = i.api.Config.Put(ctx, kind, name, export)
 	}
-	if status == http.StatusOK && rawjson.Equal(old, export) {
+	return o, err
+}
+
+// compare tells what has to be done about something that was asked for.
+func compare(err error, same bool) (outcome, error) {
+	switch {
+	case client.Status(err) == http.StatusNotFound:
+		return created, nil
+	case err == nil && same:
 		return unchanged, nil
 	}
-	_, _, err = i.api.do(ctx, http.MethodPost, path, export)
-	if status == http.StatusOK {
-		return updated, err
-	}
-	return created, err
+	return updated, err
 }
 
 // documents sends the documents of one content type, several at a time.
@@ -75,24 +79,13 @@ func (i *importer) document(ctx context.Context, contentType, file string) (outc
 		return 0, err
 	}
 	ouuid := strings.TrimSuffix(filepath.Base(file), ".json")
-	base := "/api/data/" + url.PathEscape(contentType) + "/"
-	status, answer, err := i.api.do(ctx, http.MethodGet, base+url.PathEscape(ouuid), nil)
-	if err != nil && status != http.StatusNotFound {
-		return 0, err
+	documents := i.api.Documents(contentType)
+	old, err := documents.Get(ctx, ouuid)
+	o, err := compare(err, err == nil && sameContent(old.Data, raw))
+	if err == nil && o != unchanged {
+		_, err = documents.Put(ctx, ouuid, raw)
 	}
-	if old, ok := rawjson.Get(answer, "revision"); status == http.StatusOK && ok && sameContent(old, raw) {
-		return unchanged, nil
-	}
-	_, answer, err = i.api.do(ctx, http.MethodPost, base+"index/"+url.PathEscape(ouuid), raw)
-	if err == nil {
-		if ok, _ := rawjson.Get(answer, "success"); string(ok) != "true" {
-			err = errors.New(reason(answer))
-		}
-	}
-	if status == http.StatusOK {
-		return updated, err
-	}
-	return created, err
+	return o, err
 }
 
 // sameContent compares what people wrote, not what servers add.

@@ -40,6 +40,9 @@ func (e *Error) Error() string {
 		told = strings.Join(e.Messages, "; ")
 	}
 	s := fmt.Sprintf("%s %s: %d %s", e.Method, e.Path, e.Status, told)
+	if e.Status == http.StatusOK { // success: false
+		s = fmt.Sprintf("%s %s: %s", e.Method, e.Path, told)
+	}
 	if e.RequestID != "" && e.Status >= 500 {
 		s += " (request " + e.RequestID + ")"
 	}
