@@ -22,6 +22,8 @@ import (
 // the reason. The families MCP is for agents, who have clients of their own.
 func exceptions() map[string]string {
 	return map[string]string{
+		"docs":                      "a page for people",
+		"docs-module":               "a page for people",
 		"job-create-entity":         "Jobs.Create says the same in fewer words",
 		"job-get":                   "the export form of what Jobs.Get gives",
 		"file-init-upload-old":      "the old form of file-init-upload",
