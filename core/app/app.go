@@ -33,6 +33,7 @@ type App struct {
 	commands *module.Commands
 	queues   *queues
 	metrics  *telemetry.Metrics // nil unless they are served
+	tracing  *telemetry.Tracing // nil unless it is on
 	services []module.Service
 	started  []module.Service
 	release  func() // the lock of embedded mode
@@ -63,14 +64,17 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 			return nil, fmt.Errorf("the data folder: %w", err)
 		}
 	}
-	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns, Version: o.Version})
+	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns, Version: o.Version, Traced: c.Telemetry.Traces.Enabled})
 	if err != nil {
 		return nil, err
 	}
 	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, api: &module.API{}, release: func() {},
 		commands: module.NewCommands(specs), examples: o.Examples, stopping: make(chan struct{})}
 	a.queues = &queues{db: d}
-	bus := event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention}
+	if a.tracing, err = telemetry.NewTracing(ctx, c.Telemetry.Traces, o.Version, o.Log); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	bus := event.Options{Log: o.Log, Lease: c.Events.Lease, Retention: c.Events.Retention, Tracing: a.tracing}
 	if c.Telemetry.Listen != "" {
 		a.metrics = telemetry.NewMetrics(o.Version)
 		bus.Observe = a.metrics.Delivery

@@ -21,7 +21,7 @@ import (
 // wiring is everything the modules' constructors may ask for.
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
-		fx.Supply(a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.api, a.instance(o), module.Samples{FS: o.Samples}),
+		fx.Supply(a.tracing, a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.api, a.instance(o), module.Samples{FS: o.Samples}),
 		fx.Provide(a.Config.openBlobs),
 		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
@@ -91,6 +91,7 @@ func (a *App) Assemble(version string) error {
 	options := web.Options{
 		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
 		MaxBody: int64(a.Config.Server.MaxBody), Version: version, TrustedProxies: a.Config.Server.TrustedProxies,
+		Tracing: a.tracing,
 	}
 	options.Modules = map[string]string{"core": "What every server answers."}
 	for _, s := range a.Modules {

@@ -78,9 +78,18 @@ func stop(ctx context.Context, name string, fn func(context.Context) error) erro
 	return nil
 }
 
-// Close closes the database and lets the next process have its folder.
+// lastSpans is how long the collector of traces may take for those that wait.
+const lastSpans = 3 * time.Second
+
+// Close closes the database, sends the spans that wait, and lets the next
+// process have the folder.
 func (a *App) Close() error {
 	err := a.DB.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans) //nolint:forbidigo // the server's has ended
+	defer cancel()
+	if late := a.tracing.Stop(ctx); late != nil {
+		a.Log.Warn("the last traces were not sent", "error", late)
+	}
 	a.release()
 	return err
 }

@@ -18,6 +18,8 @@ import (
 // Telemetry is the section `telemetry`.
 type Telemetry struct {
 	Listen string `yaml:"listen" doc:"Address for /metrics, which Prometheus reads, such as 127.0.0.1:9090; empty for none. Whoever reaches it needs no token."`
+
+	Traces telemetry.Traces `yaml:"traces" doc:"OpenTelemetry traces of requests and of what follows from them."`
 }
 
 // Validate implements the check of package conf.

@@ -18,6 +18,7 @@ import (
 	"github.com/quoin-cms/quoin/core/blob/place"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // Server is the section `server`.
@@ -142,7 +143,10 @@ func Declare(all []module.Spec) *Config {
 		Log:      Log{Level: "info", Format: "json"},
 		Instance: Instance{ID: "quoin_"},
 		Events:   Events{Lease: 15 * time.Second, Retention: 7 * 24 * time.Hour},
-		all:      all, switches: map[string]*Switch{}, values: map[string]any{},
+
+		Telemetry: Telemetry{Traces: telemetry.Traces{Sample: 1}},
+
+		all: all, switches: map[string]*Switch{}, values: map[string]any{},
 	}
 	c.sections = []conf.Section{
 		{Name: "server", Value: &c.Server, Doc: "Where the server listens and stores."},
@@ -150,7 +154,7 @@ func Declare(all []module.Spec) *Config {
 		{Name: "blob", Value: &c.Blob, Doc: "Where files are kept; a folder needs no setting."},
 		{Name: "log", Value: &c.Log, Doc: "The log goes to standard error, one line per request."},
 		{Name: "events", Value: &c.Events, Doc: "The event bus: what happened is kept until every subscriber has it."},
-		{Name: "telemetry", Value: &c.Telemetry, Doc: "What this process tells about itself, for Prometheus."},
+		{Name: "telemetry", Value: &c.Telemetry, Doc: "What this process tells about itself: metrics and traces."},
 		{Name: "instance", Value: &c.Instance, Doc: "The name of this installation towards search clients."},
 	}
 	for _, s := range all {

@@ -84,6 +84,9 @@ func judge(e edge) string {
 	if double := "core/search/typesense/double"; within(e.to, double) && !e.test && !within(e.from, double) {
 		return double + " answers in the place of a server; only tests import it"
 	}
+	if traces := "core/telemetry/tracetest"; within(e.to, traces) && !e.test && !within(e.from, traces) {
+		return traces + " is for tests; move the code that needs it into a _test.go file"
+	}
 	switch top := first(e.from, 1); top {
 	case ".":
 		return judgeMain(e)

@@ -51,6 +51,9 @@ type Config struct {
 	// MaxConns bounds the connections to PostgreSQL, or the readers of SQLite.
 	// Zero takes the default (16, or the number of processors and at least 4).
 	MaxConns int
+	// Traced makes spans of statements and transactions, below those that are
+	// there.
+	Traced bool
 }
 
 // DB is an open database. It is safe for concurrent use.
@@ -59,6 +62,7 @@ type DB struct {
 	backend backend
 	bun     *bun.DB
 	version string
+	traced  bool
 
 	sequences sync.Map // *Sequence → *ids
 }
@@ -73,6 +77,7 @@ type backend interface {
 	lock(ctx context.Context, name string) (release func(), err error)
 	ping(ctx context.Context) error
 	stats() Stats
+	hook(h bun.QueryHook)
 	close() error
 }
 
@@ -113,6 +118,10 @@ func Open(ctx context.Context, c Config) (d *DB, err error) {
 		return nil, err
 	}
 	d.version = cmp.Or(c.Version, "(unknown)")
+	if c.Traced {
+		d.traced = true
+		d.backend.hook(bunSpans{d})
+	}
 	return d, nil
 }
 
@@ -158,7 +167,10 @@ func (d *DB) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if t, ok := ctx.Value(txKey{}).(*tx); ok && t.owner == d {
 		return fn(ctx)
 	}
-	return d.backend.inTx(ctx, fn)
+	ctx, span := d.transaction(ctx)
+	err := d.backend.inTx(ctx, fn)
+	span.End(err)
+	return err
 }
 
 // AfterCommit runs fn once the transaction of ctx is durable, before InTx
@@ -192,19 +204,35 @@ func InTransaction(ctx context.Context) bool { return ctx.Value(txKey{}) != nil 
 
 // Query runs a statement that answers rows.
 func (d *DB) Query(ctx context.Context, s *Statement, args ...any) (Rows, error) {
-	return d.session(ctx).query(ctx, s, args)
+	ctx, span := d.step(ctx, s)
+	rows, err := d.session(ctx).query(ctx, s, args)
+	if !span.Recorded() {
+		return rows, err
+	}
+	if err != nil {
+		span.End(err)
+		return nil, err
+	}
+	return &tracedRows{Rows: rows, span: span}, nil
 }
 
 // Row runs a statement that answers at most one row.
 func (d *DB) Row(ctx context.Context, s *Statement, args ...any) Row {
-	return d.session(ctx).row(ctx, s, args)
+	ctx, span := d.step(ctx, s)
+	row := d.session(ctx).row(ctx, s, args)
+	if !span.Recorded() {
+		return row
+	}
+	return tracedRow{row, span}
 }
 
 // Exec runs a statement and tells how many rows it touched. Outside a
 // transaction it makes one of its own.
 func (d *DB) Exec(ctx context.Context, s *Statement, args ...any) (n int64, err error) {
 	err = d.InTx(ctx, func(ctx context.Context) error {
+		ctx, span := d.step(ctx, s)
 		n, err = d.session(ctx).exec(ctx, s, args)
+		span.End(err)
 		return err
 	})
 	return n, err
@@ -217,7 +245,10 @@ func (d *DB) Queue(ctx context.Context, s *Statement, args ...any) error {
 	if !InTransaction(ctx) {
 		return errors.New("db: Queue outside a transaction")
 	}
-	return d.session(ctx).queue(ctx, s, args)
+	ctx, span := d.step(ctx, s)
+	err := d.session(ctx).queue(ctx, s, args)
+	span.End(err)
+	return err
 }
 
 // Each runs one statement for every list of arguments, in one round trip on
@@ -226,7 +257,10 @@ func (d *DB) Each(ctx context.Context, s *Statement, args [][]any, fn func(i int
 	if len(args) == 0 {
 		return nil
 	}
-	return d.session(ctx).each(ctx, s, args, fn)
+	ctx, span := d.step(ctx, s)
+	err := d.session(ctx).each(ctx, s, args, fn)
+	span.End(err)
+	return err
 }
 
 // Bun gives a Bun handle for queries that are not hot: the transaction of the

@@ -28,6 +28,7 @@ const maxGroup = 256
 type writer struct {
 	db    *DB // set once by openSQLite, before the first transaction
 	pool  *sql.DB
+	bundb *bun.DB
 	conn  bun.Conn
 	stmts map[string]*sql.Stmt
 	// Of the transaction that runs; only the writer's goroutine looks.
@@ -56,12 +57,13 @@ func openWriter(ctx context.Context, path string) (*writer, error) {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
-	conn, err := bun.NewDB(pool, sqlitedialect.New()).Conn(ctx)
+	bundb := bun.NewDB(pool, sqlitedialect.New())
+	conn, err := bundb.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	w := &writer{
-		pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
+		pool: pool, bundb: bundb, conn: conn, stmts: map[string]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
 		jobs: make(chan *job, maxGroup), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go w.loop()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
@@ -47,6 +48,9 @@ type Options struct {
 	// runs of the task "event.sweep"), with the words of core/work; it must be
 	// quick. It may be nil.
 	Observe func(subscriber, what string, n int)
+	// Tracing puts the handling of an event into the trace of what emitted it;
+	// nil is off.
+	Tracing *telemetry.Tracing
 }
 
 // Bus emits events and delivers them. It is safe for concurrent use.

@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
 // loadEvents answers the events of a JSON list of deliveries.
 var loadEvents = db.Dual(
-	`SELECT d.id, e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id
+	`SELECT d.id, e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id, e.trace
 		FROM event_delivery d JOIN event e ON e.id = d.event_id WHERE d.id IN (SELECT value FROM json_each(?))`,
-	`SELECT d.id, e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id
+	`SELECT d.id, e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id, e.trace
 		FROM event_delivery d JOIN event e ON e.id = d.event_id
 		WHERE d.id IN (SELECT value::bigint FROM json_array_elements_text(?::json))`)
 
@@ -83,6 +85,42 @@ func (s *subscriber) run(ctx context.Context, items []item) error {
 	for i, it := range items {
 		events[i], leases[i] = it.event, it.lease
 	}
+	ctx, span := s.span(ctx, events)
+	err := s.call(ctx, events, leases)
+	if errors.Is(err, work.ErrFinished) || work.IsNotNow(err) {
+		span.End(nil)
+	} else {
+		span.End(err)
+	}
+	return err
+}
+
+// span begins the span of a call of the handler, in the trace of the first of
+// the events that has one that is recorded, with links to the others. Without any
+// there is none.
+func (s *subscriber) span(ctx context.Context, events []Event) (context.Context, telemetry.Span) {
+	if s.bus.o.Tracing == nil {
+		return ctx, telemetry.Span{}
+	}
+	var traces []string
+	for _, ev := range events {
+		if ev.Trace != "" {
+			traces = append(traces, ev.Trace)
+		}
+	}
+	if traces == nil {
+		return ctx, telemetry.Span{}
+	}
+	if i := slices.IndexFunc(traces, telemetry.Sampled); i > 0 {
+		traces[0], traces[i] = traces[i], traces[0]
+	}
+	ctx, span := s.bus.o.Tracing.Begin(ctx, traces[0], "handle "+s.Name, telemetry.Handles, traces[1:]...)
+	span.Text("messaging.consumer.group.name", s.Name)
+	span.Number("messaging.batch.message_count", int64(len(events)))
+	return ctx, span
+}
+
+func (s *subscriber) call(ctx context.Context, events []Event, leases []work.Lease) error {
 	if !s.Transactional {
 		return work.Protect(func() error { return s.Handle(ctx, events) })
 	}
@@ -159,7 +197,7 @@ func (b *Bus) load(ctx context.Context, batch []work.Lease) (map[int64]Event, er
 func scanEvent(rows db.Rows, before ...any) (ev Event, err error) {
 	var at int64
 	var data string
-	err = rows.Scan(append(before, &ev.ID, &ev.Type, &ev.Subject, &data, &at, &ev.Actor, &ev.RequestID)...)
+	err = rows.Scan(append(before, &ev.ID, &ev.Type, &ev.Subject, &data, &at, &ev.Actor, &ev.RequestID, &ev.Trace)...)
 	ev.At, ev.Data = db.Time(at), json.RawMessage(data)
 	return ev, err
 }

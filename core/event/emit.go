@@ -7,21 +7,22 @@ import (
 	"fmt"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // A subscriber is in the table once for each pattern, and gets one delivery
 // however many of them fit: GROUP BY follows the primary key, where DISTINCT
 // makes a temporary table for each event.
 var (
-	insertEvent = db.Dual(`INSERT INTO event (type, subject, data, at, actor, request_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`, "")
+	insertEvent = db.Dual(`INSERT INTO event (type, subject, data, at, actor, request_id, trace) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id`, "")
 
 	insertDeliveries = db.Dual(`INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at)
 		SELECT ?1, name, ?2, 0, ?2 FROM event_subscriber
 		WHERE heartbeat_at > ?4 AND low <= ?3 AND high >= ?3
 		GROUP BY name`, "")
 
-	insertBoth = db.Dual("", `WITH happened AS (INSERT INTO event (id, type, subject, data, at, actor, request_id)
-			VALUES ($1::bigint, $3::text, $5, $6, $7, $8, $9))
+	insertBoth = db.Dual("", `WITH happened AS (INSERT INTO event (id, type, subject, data, at, actor, request_id, trace)
+			VALUES ($1::bigint, $3::text, $5, $6, $7, $8, $9, $11))
 		INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at)
 		SELECT $1::bigint, name, $2::bigint, 0, $2::bigint FROM event_subscriber
 		WHERE heartbeat_at > $4 AND low <= $3 AND high >= $3 AND name <> ALL($10::text[])
@@ -43,7 +44,7 @@ type emitted struct{ events []Event }
 //
 // On PostgreSQL the statement travels with the next one or with the commit, and
 // so does its error.
-func (b *Bus) Emit(ctx context.Context, ev Event) error {
+func (b *Bus) Emit(ctx context.Context, ev Event) (err error) {
 	if !db.InTransaction(ctx) {
 		return errors.New("event: Emit outside a transaction")
 	}
@@ -53,12 +54,20 @@ func (b *Bus) Emit(ctx context.Context, ev Event) error {
 	if len(ev.Data) == 0 {
 		ev.Data = json.RawMessage("null")
 	}
+	ctx, span := telemetry.Step(ctx, "emit", telemetry.Emits)
+	defer func() { span.End(err) }()
+	if span.Recorded() {
+		span.Name("emit " + ev.Type)
+		span.Text("messaging.destination.name", ev.Type)
+	}
+	if ev.Trace == "" {
+		ev.Trace = telemetry.TraceParent(ctx)
+	}
 	now := b.o.Now()
 	if ev.At.IsZero() {
 		ev.At = now
 	}
 	ev.At = db.Time(db.Micros(ev.At))
-	var err error
 	if b.db.Dialect() == db.Postgres {
 		err = b.insertPostgres(ctx, &ev, db.Micros(now), db.Micros(now.Add(-silence)))
 	} else {
@@ -77,7 +86,7 @@ func (b *Bus) Emit(ctx context.Context, ev Event) error {
 }
 
 func (b *Bus) insertLite(ctx context.Context, ev *Event, now, silent int64) error {
-	err := b.db.Row(ctx, insertEvent, ev.Type, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID).Scan(&ev.ID)
+	err := b.db.Row(ctx, insertEvent, ev.Type, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID, ev.Trace).Scan(&ev.ID)
 	if err != nil {
 		return err
 	}
@@ -89,7 +98,7 @@ func (b *Bus) insertPostgres(ctx context.Context, ev *Event, now, silent int64) 
 	if ev.ID, err = b.db.NextID(ctx, eventIDs); err != nil {
 		return err
 	}
-	return b.db.Queue(ctx, insertBoth, ev.ID, now, ev.Type, silent, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID, b.elsewhere)
+	return b.db.Queue(ctx, insertBoth, ev.ID, now, ev.Type, silent, ev.Subject, db.Text(ev.Data), db.Micros(ev.At), ev.Actor, ev.RequestID, b.elsewhere, ev.Trace)
 }
 
 // committed runs after the commit, on SQLite on the writer's goroutine.

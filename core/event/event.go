@@ -29,6 +29,9 @@ type Event struct {
 	// empty.
 	Actor     string `json:"actor"`
 	RequestID string `json:"request_id"`
+	// Trace is where in a trace it happened (telemetry.TraceParent); Emit takes
+	// it from its context. Empty when there was none.
+	Trace string `json:"trace,omitempty"`
 }
 
 // Type describes a type of event to those who subscribe. Modules declare the

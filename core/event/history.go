@@ -7,7 +7,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 )
 
-var history = db.SQL(`SELECT e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id FROM event e WHERE e.id > ? ORDER BY e.id LIMIT ?`)
+var history = db.SQL(`SELECT e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id, e.trace FROM event e WHERE e.id > ? ORDER BY e.id LIMIT ?`)
 
 // History gives up to limit events with an id after the given one, by id, and
 // of these only what happened at the time or later; as far back as events are

@@ -45,7 +45,7 @@ var (
 	dropSubscriber  = db.SQL(`DELETE FROM event_subscriber WHERE name = ?`)
 	dropDeliveries  = db.SQL(`DELETE FROM event_delivery WHERE id IN (SELECT id FROM event_delivery WHERE queue = ? ORDER BY id LIMIT ?)`)
 	listBuried      = db.SQL(`SELECT d.id, d.queue, d.attempt, d.buried_at, coalesce(d.last_error, ''),
-			e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id
+			e.id, e.type, e.subject, e.data, e.at, e.actor, e.request_id, e.trace
 		FROM event_delivery d JOIN event e ON e.id = d.event_id
 		WHERE d.queue = ? AND d.buried_at IS NOT NULL AND d.id > ? ORDER BY d.id LIMIT ?`)
 )

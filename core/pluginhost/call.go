@@ -10,6 +10,7 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
 
@@ -22,13 +23,19 @@ func (s *supervised) call(ctx context.Context, within time.Duration, fn func(ctx
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	leave, err := s.gate.enter(ctx)
-	if err != nil {
-		return err
+	ctx, span := telemetry.Step(ctx, "plugin", telemetry.Calls)
+	if span.Recorded() {
+		span.Name("plugin " + s.name)
+		span.Text("quoin.plugin", s.name)
 	}
-	err = fn(ctx, proc)
-	leave(err)
-	return fromPlugin(s.name, err)
+	leave, err := s.gate.enter(ctx)
+	if err == nil {
+		err = fn(ctx, proc)
+		leave(err)
+		err = fromPlugin(s.name, err)
+	}
+	span.End(err)
+	return err
 }
 
 // offering finds the ready plugin that offers something.

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/quoin-cms/quoin/sdk/plugin"
 )
 
@@ -73,6 +75,10 @@ func good(p *plugin.Plugin) {
 	p.Needs(plugin.CapKV, plugin.CapDocumentsRead)
 	plugin.Tool(p, "echo", "says it again", func(_ *plugin.Call, in text) (string, error) { return in.Text, nil })
 	plugin.Tool(p, "who", "says who asks", func(c *plugin.Call, _ text) (string, error) { return c.User().Username, nil })
+	plugin.Tool(p, "trace", "says where in a trace it is called", func(c *plugin.Call, _ text) (string, error) {
+		md, _ := metadata.FromIncomingContext(c)
+		return strings.Join(md.Get("traceparent"), ","), nil
+	})
 	plugin.Tool(p, "fail", "fails", func(*plugin.Call, text) (string, error) { return "", errors.New("no luck") })
 	plugin.Tool(p, "panic", "panics", func(*plugin.Call, text) (string, error) { panic("help") })
 	plugin.Tool(p, "crash", "ends the process", func(*plugin.Call, text) (string, error) { os.Exit(5); return "", nil })

@@ -83,7 +83,7 @@ func (p *process) launch(ctx context.Context, c *Config, name, path string, prog
 		HandshakeConfig: plugin.Handshake(), Plugins: hashi.PluginSet{"quoin": bridge{}}, Cmd: cmd,
 		AllowedProtocols: []hashi.Protocol{hashi.ProtocolGRPC}, AutoMTLS: true, SkipHostEnv: true,
 		StartTimeout: c.StartWithin, Logger: hclog.NewNullLogger(), Stderr: p.output, SyncStdout: io.Discard, SyncStderr: io.Discard,
-		GRPCDialOptions: []grpc.DialOption{grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(plugin.MaxMessage), grpc.MaxCallSendMsgSize(plugin.MaxMessage))},
+		GRPCDialOptions: append(tracing(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(plugin.MaxMessage), grpc.MaxCallSendMsgSize(plugin.MaxMessage))),
 	})
 	_, err = p.client.Start()
 	if cmd.Process != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 	"github.com/quoin-cms/quoin/sdk/plugin"
 	hostv1 "github.com/quoin-cms/quoin/sdk/proto/host/v1"
@@ -162,13 +163,10 @@ func (s *service) admit(ctx context.Context, method string) (context.Context, fu
 	if capability == "" || capability == plugin.CapKV {
 		return ctx, leave, nil // nobody's rights matter
 	}
-	id, err := s.identity(ctx)
+	ctx, err := s.acting(ctx)
 	if err != nil {
 		leave()
 		return nil, nil, s.face(method, err)
-	}
-	if id != nil {
-		ctx = auth.With(ctx, id)
 	}
 	return ctx, leave, nil
 }
@@ -180,20 +178,25 @@ const (
 	callKey   = "quoin-call"
 )
 
-// identity is for whom a call of the plugin is made: nil for nobody.
-func (s *service) identity(ctx context.Context) (*auth.Identity, error) {
+// acting gives a context with the identity for which a call of the plugin is
+// made, none for nobody, and with the request and the trace that it belongs to.
+func (s *service) acting(ctx context.Context) (context.Context, error) {
 	if md, ok := metadata.FromIncomingContext(ctx); ok {
 		if token := md.Get(callKey); len(token) > 0 && token[0] != "" {
-			if id := s.proc.calls.find(token[0]); id != nil {
-				return id, nil
+			if from := s.proc.calls.find(token[0]); from != nil {
+				return auth.With(telemetry.Carry(ctx, from), auth.From(from)), nil
 			}
 			return nil, problem.New(problem.Forbidden, "the call for whose user this is made has ended")
 		}
 	}
 	if s.wish.RunAs == "" || s.h.Identities == nil {
-		return nil, nil
+		return ctx, nil
 	}
-	return s.h.Identities.Identity(ctx, s.wish.RunAs)
+	id, err := s.h.Identities.Identity(ctx, s.wish.RunAs)
+	if err != nil {
+		return nil, err
+	}
+	return auth.With(ctx, id), nil
 }
 
 // face turns an error into what the plugin sees; the cause of an internal one is

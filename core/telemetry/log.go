@@ -44,7 +44,7 @@ func (c Config) level() (slog.Level, error) {
 
 // New makes a logger that writes one line per record to w, each in one Write.
 // A record that is logged with a context that has a request id carries it as
-// request_id. In front of a Buffer a warning or error is written at once, with
+// request_id, and the id of its trace as trace_id. In front of a Buffer a warning or error is written at once, with
 // the lines before it. A configuration that Validate refuses falls back to info and
 // json: a server without a log is worse than one with the wrong log.
 func New(w io.Writer, c Config) *slog.Logger {
@@ -63,7 +63,7 @@ func New(w io.Writer, c Config) *slog.Logger {
 // Discard is a logger that drops everything, for tests and tools.
 func Discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// handler adds the request id of the context to each record.
+// handler adds the ids of the request and the trace of the context to each record.
 type handler struct {
 	next   slog.Handler
 	buffer *Buffer // nil when lines are written at once
@@ -74,6 +74,9 @@ func (h handler) Enabled(ctx context.Context, l slog.Level) bool { return h.next
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	if id := RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request_id", id))
+	}
+	if id := traceID(ctx); id != "" {
+		r.AddAttrs(slog.String("trace_id", id))
 	}
 	err := h.next.Handle(ctx, r)
 	if h.buffer != nil && r.Level >= slog.LevelWarn {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // recorder notes what the log line of a request tells about its answer. It
@@ -26,6 +27,7 @@ type requestInfo struct {
 	remote string
 	// operation is the id of the one that took the request.
 	operation string
+	span      telemetry.Span
 }
 
 type infoKey struct{}

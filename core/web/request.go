@@ -24,6 +24,9 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	rec := &recorder{ResponseWriter: w}
 	rec.info.remote = r.remoteIP(req)
 	rec.ctx = telemetry.WithRequestID(context.WithValue(req.Context(), infoKey{}, &rec.info), id)
+	if r.opt.Tracing != nil {
+		rec.ctx, rec.info.span = r.opt.Tracing.Serve(rec.ctx, req)
+	}
 	defer func() {
 		cause := recover()
 		if cause != nil {
@@ -32,6 +35,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		rec.begin() // net/http answers 200 for a handler that wrote nothing
 		took := time.Since(start)
 		line(r.opt.Log, req, rec, took)
+		endSpan(rec)
 		if r.opt.Observe != nil {
 			r.opt.Observe(rec.info.operation, rec.status, took)
 		}
@@ -40,6 +44,23 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 	}()
 	r.route(rec, req)
+}
+
+// endSpan ends the span of a request. That a client is refused is no failure of
+// the server (OpenTelemetry's conventions for HTTP).
+func endSpan(rec *recorder) {
+	span := rec.info.span
+	if !span.Recorded() {
+		return
+	}
+	span.Number("http.response.status_code", int64(rec.status))
+	var err error
+	if rec.status >= 500 {
+		if err = rec.info.err; err == nil {
+			err = errors.New(http.StatusText(rec.status))
+		}
+	}
+	span.End(err)
 }
 
 // answerPanic turns a panic into a 500, unless the answer has begun: then the

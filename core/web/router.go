@@ -15,6 +15,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // Options are what a Router is made from.
@@ -33,6 +34,8 @@ type Options struct {
 	Examples map[string]Example
 	// Modules tell what the modules are for, by their names, for the API document.
 	Modules map[string]string
+	// Tracing makes a span of every request; nil is off.
+	Tracing *telemetry.Tracing
 }
 
 // Router serves the operations. It is an http.Handler.
@@ -109,6 +112,9 @@ func (r *Router) Handle(op *huma.Operation, handler func(huma.Context)) {
 	serve := func(w http.ResponseWriter, req bunrouter.Request) error {
 		rec := w.(*recorder)
 		rec.info.operation = o.ID
+		if rec.info.span.Recorded() {
+			nameSpan(rec.info.span, o, op)
+		}
 		ctx, err := r.admit(o, rec, req.Request)
 		if err != nil && o.Refuse != nil {
 			if problem.Is(err, problem.Internal) || problem.From(err).Cause != nil {
@@ -129,6 +135,12 @@ func (r *Router) Handle(op *huma.Operation, handler func(huma.Context)) {
 	if _, own := r.routes[shapeOf(op.Path)][http.MethodHead]; op.Method == http.MethodGet && !own {
 		r.tree.Handle(http.MethodHead, path, serve)
 	}
+}
+
+func nameSpan(span telemetry.Span, o *Operation, op *huma.Operation) {
+	span.Name(op.Method + " " + op.Path)
+	span.Text("http.route", op.Path)
+	span.Text("quoin.operation", o.ID)
 }
 
 // route hands a request to its operation and writes the error when there is

@@ -76,6 +76,7 @@ type Job struct {
 	losses   int64
 	retries  int64
 	failures int64
+	trace    string // of the request that created it
 }
 
 // jobView is a job as clients see it (spec.md 2.2).

@@ -53,12 +53,13 @@ type serviceNeeds struct {
 	Stopping module.Stopping
 	Checks   *telemetry.Checks
 	Instance module.Instance
+	Tracing  *telemetry.Tracing
 	Log      *slog.Logger
 	People   port.Identities `optional:"true"`
 }
 
 func newService(n serviceNeeds) (*Service, error) {
-	return New(Options{DB: n.DB, Config: n.Config, Bus: n.Bus, Commands: n.Commands, People: n.People, Stopping: n.Stopping, Checks: n.Checks, Version: n.Instance.Version, Log: n.Log.With("module", "job")})
+	return New(Options{DB: n.DB, Config: n.Config, Bus: n.Bus, Commands: n.Commands, People: n.People, Stopping: n.Stopping, Checks: n.Checks, Version: n.Instance.Version, Tracing: n.Tracing, Log: n.Log.With("module", "job")})
 }
 
 // Options are what a Service is made from.
@@ -70,7 +71,8 @@ type Options struct {
 	People   port.Identities // nil: no command can be run
 	Stopping module.Stopping
 	Checks   *telemetry.Checks
-	Version  string // of the program
+	Version  string             // of the program
+	Tracing  *telemetry.Tracing // nil: no spans
 	Log      *slog.Logger
 	Now      func() time.Time // nil is time.Now
 }
@@ -91,7 +93,7 @@ func New(o Options) (*Service, error) {
 	return &Service{
 		schedules: schedules, checks: o.Checks, version: o.Version,
 		cfg: o.Config, store: store{o.DB}, jobs: jobs, bus: o.Bus, hub: newHub(o.DB, o.Log), commands: o.Commands,
-		people: o.People, stopping: o.Stopping, log: o.Log, now: o.Now, runs: o.Config.Workers > 0,
+		people: o.People, stopping: o.Stopping, log: o.Log, now: o.Now, runs: o.Config.Workers > 0, tracing: o.Tracing,
 	}, nil
 }
 

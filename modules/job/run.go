@@ -3,11 +3,13 @@ package job
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
@@ -42,8 +44,11 @@ func (s *Service) run(ctx context.Context, l work.Lease) error {
 	if j == nil {
 		return work.ErrFinished
 	}
+	ctx, span := s.span(ctx, j)
+	store = context.WithoutCancel(ctx)
 	out := s.newWriter(store, j)
 	err = s.protected(ctx, j, out)
+	span.End(err)
 	stopped := ctx.Err() != nil
 	if last := out.close(); err == nil {
 		err = last
@@ -52,6 +57,18 @@ func (s *Service) run(ctx context.Context, l work.Lease) error {
 		return err
 	}
 	return work.ErrFinished
+}
+
+// span begins the span of a command, in the trace of the request that created
+// the job. The arguments may hold secrets, and stay out.
+func (s *Service) span(ctx context.Context, j *Job) (context.Context, telemetry.Span) {
+	ctx, span := s.tracing.Begin(ctx, j.trace, "job", telemetry.Handles)
+	if span.Recorded() {
+		name, _, _ := strings.Cut(j.Command, " ")
+		span.Name("job " + name)
+		span.Number("quoin.job", j.ID)
+	}
+	return ctx, span
 }
 
 // protected is execute, but for a panic, which is for the log.

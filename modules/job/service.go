@@ -37,6 +37,7 @@ type Service struct {
 	log       *slog.Logger
 	now       func() time.Time
 	runs      bool // this process runs commands
+	tracing   *telemetry.Tracing
 }
 
 // Order is what a job is created from.

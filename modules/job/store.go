@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // store keeps jobs and what they wrote.
@@ -15,11 +16,11 @@ type store struct{ db *db.DB }
 const never = 1<<63 - 1
 
 const columns = `id, command, tag, username, state, status, created_at, modified_at, started_at, finished_at, attempt, exit_code, schedule,
-	output_size, output_cut, cancel_at, claim, coalesce(owner, ''), due_at, lease, lost, losses, retries, failures`
+	output_size, output_cut, cancel_at, claim, coalesce(owner, ''), due_at, lease, lost, losses, retries, failures, trace`
 
 var (
-	insertJob = db.SQL(`INSERT INTO job (queue, due_at, created_at, modified_at, command, tag, username, state, lost, retries, schedule)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?) RETURNING id`)
+	insertJob = db.SQL(`INSERT INTO job (queue, due_at, created_at, modified_at, command, tag, username, state, lost, retries, schedule, trace)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?) RETURNING id`)
 	selectJob    = db.SQL(`SELECT ` + columns + ` FROM job WHERE id = ?`)
 	holdJob      = db.SQL(`UPDATE job SET modified_at = ? WHERE id = ? RETURNING ` + columns)
 	beginJob     = db.SQL(`UPDATE job SET state = 'running', started_at = ?, modified_at = ?, claim = ?, lease = ?, losses = ?, status = '' WHERE id = ?`)
@@ -48,7 +49,7 @@ func scanJob(row scanner) (*Job, error) {
 	j := &Job{}
 	var created, modified, started, finished, cut, cancel, due, lease int64
 	err := row.Scan(&j.ID, &j.Command, &j.Tag, &j.User, &j.State, &j.Status, &created, &modified, &started, &finished, &j.Attempt, &j.ExitCode, &j.Schedule,
-		&j.Size, &cut, &cancel, &j.claim, &j.owner, &due, &lease, &j.lost, &j.losses, &j.retries, &j.failures)
+		&j.Size, &cut, &cancel, &j.claim, &j.owner, &due, &lease, &j.lost, &j.losses, &j.retries, &j.failures, &j.trace)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (s store) insert(ctx context.Context, j *Job, due time.Time) error {
 		at = db.Micros(due)
 	}
 	created := db.Micros(j.Created)
-	return s.db.Row(ctx, insertJob, queueOf(j.Tag), at, created, created, j.Command, j.Tag, j.User, j.lost, j.retries, j.Schedule).Scan(&j.ID)
+	return s.db.Row(ctx, insertJob, queueOf(j.Tag), at, created, created, j.Command, j.Tag, j.User, j.lost, j.retries, j.Schedule, telemetry.TraceParent(ctx)).Scan(&j.ID)
 }
 
 // begin notes that a claim works on the job.

@@ -55,7 +55,7 @@ func (s *Service) receive(next sdk.MethodHandler) sdk.MethodHandler {
 			}
 		}()
 		if c := callerOf(req); c != nil {
-			ctx = telemetry.WithRequestID(auth.With(ctx, c.identity), telemetry.RequestID(c.ctx))
+			ctx = telemetry.Carry(auth.With(ctx, c.identity), c.ctx)
 		}
 		res, err = s.method(ctx, method, req, next)
 		if err != nil {
@@ -82,7 +82,7 @@ func (s *Service) method(ctx context.Context, method string, req sdk.Request, ne
 	case *sdk.ListToolsRequest:
 		return s.listTools(ctx, r, next)
 	case *sdk.CallToolRequest:
-		return s.callTool(ctx, r, next)
+		return s.tracedTool(ctx, r, next)
 	case *sdk.ListResourcesRequest:
 		return s.listResources(ctx, r, next)
 	case *sdk.ListResourceTemplatesRequest:
@@ -110,6 +110,30 @@ func (s *Service) method(ctx context.Context, method string, req sdk.Request, ne
 		return res, err
 	}
 	return next(ctx, method, req)
+}
+
+// tracedTool makes a span of the call of a tool. One that told the client of its
+// failure has worked as far as the protocol is concerned.
+func (s *Service) tracedTool(ctx context.Context, r *sdk.CallToolRequest, next sdk.MethodHandler) (sdk.Result, error) {
+	ctx, span := telemetry.Step(ctx, "tools/call", telemetry.Inside)
+	if span.Recorded() {
+		name := clipped(r.Params.Name)
+		span.Name("tools/call " + name)
+		span.Text("mcp.method.name", "tools/call")
+		span.Text("gen_ai.tool.name", name)
+	}
+	res, err := s.callTool(ctx, r, next)
+	if out, ok := res.(*sdk.CallToolResult); err == nil && ok && out.IsError {
+		span.Text("error.type", "tool_error")
+	}
+	span.End(err)
+	return res, err
+}
+
+// clipped bounds the name of a tool, which the client wrote.
+func clipped(name string) string {
+	const longest = 100
+	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }
 
 // maxSubscriptions bounds the subscriptions of a session.

@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/telemetry"
 )
 
 // Bounds of what is read of an answer, in bytes.
@@ -29,11 +31,12 @@ type client struct {
 	http      *http.Client
 	timeout   time.Duration
 	transform port.WebhookTransformer // nil: nobody changes calls
+	tracing   *telemetry.Tracing      // nil: no spans
 }
 
-func newClient(cfg *Config, g guard, transform port.WebhookTransformer) *client {
+func newClient(cfg *Config, g guard, transform port.WebhookTransformer, tracing *telemetry.Tracing) *client {
 	dialer := &net.Dialer{Timeout: cfg.ConnectTimeout, Control: g.control}
-	return &client{timeout: cfg.Timeout, transform: transform, http: &http.Client{
+	return &client{timeout: cfg.Timeout, transform: transform, tracing: tracing, http: &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: cfg.ConnectTimeout, ForceAttemptHTTP2: true,
@@ -66,6 +69,8 @@ func (c *client) call(ctx context.Context, to *Subscription, d call, now time.Ti
 	defer func() { r.duration = time.Since(begin) }()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
+	ctx, span := c.tracing.Begin(ctx, d.trace, "webhook", telemetry.Calls)
+	defer func() { r.trace(span) }()
 	res, err := c.send(ctx, to, d, now)
 	if errors.Is(err, errSkipped) {
 		r.response = err.Error()
@@ -87,6 +92,27 @@ func (c *client) call(ctx context.Context, to *Subscription, d call, now time.Ti
 	}
 	r.wait = retryAfter(res.Header.Get("Retry-After"), now)
 	return r
+}
+
+// trace tells a span what became of the call. The path of the address may be a
+// secret, and stays out.
+func (r *result) trace(span telemetry.Span) {
+	if !span.Recorded() {
+		return
+	}
+	if r.kind != "" {
+		span.Name("webhook " + r.kind)
+	}
+	span.Text("http.request.method", http.MethodPost)
+	span.Text("quoin.webhook.subscription", r.to.ID)
+	span.Number("http.request.resend_count", int64(r.Attempt-1))
+	if u, err := url.Parse(r.to.URL); err == nil {
+		span.Text("server.address", u.Hostname())
+	}
+	if r.status != 0 {
+		span.Number("http.response.status_code", int64(r.status))
+	}
+	span.End(r.err)
 }
 
 // errSkipped is a call that a plugin wants nobody to make.
@@ -128,6 +154,7 @@ func (c *client) send(ctx context.Context, to *Subscription, d call, now time.Ti
 	h["webhook-id"] = []string{d.id}
 	h["webhook-timestamp"] = []string{strconv.FormatInt(now.Unix(), 10)}
 	h["webhook-signature"] = []string{standardSignature(d.id, now.Unix(), body, secrets...)}
+	telemetry.SendTrace(ctx, h)
 	return c.http.Do(req)
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
@@ -55,13 +56,14 @@ type needs struct {
 	Content    port.ContentTypes       `optional:"true"`
 	Transform  port.WebhookTransformer `optional:"true"`
 	Instance   module.Instance
+	Tracing    *telemetry.Tracing
 	Log        *slog.Logger
 }
 
 func newService(n needs) *Service {
 	return New(Options{
 		DB: n.DB, Bus: n.Bus, Config: n.Config, Types: n.Types, Identities: n.Identities, Content: n.Content, Transform: n.Transform,
-		Own: n.Instance.Addresses, Log: n.Log.With("module", "webhook"),
+		Own: n.Instance.Addresses, Tracing: n.Tracing, Log: n.Log.With("module", "webhook"),
 	})
 }
 

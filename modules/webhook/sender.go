@@ -45,7 +45,7 @@ type lane struct {
 func newSender(s *Service) *sender {
 	host, _ := os.Hostname() // only to be read by people
 	out := &sender{
-		service: s, client: newClient(s.cfg, s.guard, s.transform), slots: make(chan struct{}, s.cfg.Senders),
+		service: s, client: newClient(s.cfg, s.guard, s.transform, s.tracing), slots: make(chan struct{}, s.cfg.Senders),
 		owner: fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text()[:10]),
 		nudge: make(chan struct{}, 1), lanes: map[string]*lane{}, quit: make(chan struct{}),
 	}

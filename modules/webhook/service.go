@@ -15,6 +15,7 @@ import (
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/work"
 )
 
@@ -32,6 +33,7 @@ type Service struct {
 	catalogue  *catalogue
 	guard      guard
 	transform  port.WebhookTransformer // nil: calls go out as they are
+	tracing    *telemetry.Tracing      // nil: no spans
 	order      order
 	own        []string // addresses of this server, host:port
 	log        *slog.Logger
@@ -49,6 +51,7 @@ type Options struct {
 	Content    port.ContentTypes       // nil: there are no documents
 	Transform  port.WebhookTransformer // nil: calls go out as they are
 	Own        []string                // addresses of this server, host:port
+	Tracing    *telemetry.Tracing      // nil: no spans
 	Log        *slog.Logger
 	Now        func() time.Time // nil is time.Now
 }
@@ -62,7 +65,7 @@ func New(o Options) *Service {
 	return &Service{
 		cfg: o.Config, store: st, bus: o.Bus, deliveries: newClaimer(o.DB, o.Now),
 		directory: newDirectory(st, o.Identities, o.Content, o.Now), catalogue: newCatalogue(o.Types),
-		guard: guard{allowed: o.Config.AllowNetworks}, transform: o.Transform, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
+		guard: guard{allowed: o.Config.AllowNetworks}, transform: o.Transform, tracing: o.Tracing, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
 		order: order{nudge: make(chan struct{}, 1)},
 	}
 }

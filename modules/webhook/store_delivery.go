@@ -21,7 +21,7 @@ const (
 )
 
 var (
-	insertMessage  = db.SQL(`INSERT INTO webhook_message (id, type, subject, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
+	insertMessage  = db.SQL(`INSERT INTO webhook_message (id, type, subject, body, at, trace) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
 	insertDelivery = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, message_id, subject, at, webhook_id)
 		VALUES (?, ?, ?, ?, ?, ?, '') ON CONFLICT DO NOTHING`)
 	insertControl = db.SQL(`INSERT INTO webhook_delivery (queue, due_at, created_at, control, at, webhook_id) VALUES (?, ?, ?, ?, ?, ?) RETURNING id`)
@@ -30,9 +30,9 @@ var (
 	dueLanes = db.SQL(`SELECT ` + subscriptionColumns + ` FROM webhook_subscription s WHERE s.enabled AND NOT s.paused AND s.open_until <= ?
 		AND EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.queue = s.id AND d.due_at <= ? AND d.buried_at IS NULL)`)
 	loadDeliveries = db.Dual(
-		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, '')
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, ''), coalesce(m.trace, '')
 			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id WHERE d.id IN (SELECT value FROM json_each(?))`,
-		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, '')
+		`SELECT d.id, d.control, d.subject, d.webhook_id, coalesce(d.message_id, 0), coalesce(m.type, ''), coalesce(m.body, ''), coalesce(m.trace, '')
 			FROM webhook_delivery d LEFT JOIN webhook_message m ON m.id = d.message_id
 			WHERE d.id IN (SELECT value::bigint FROM json_array_elements_text(?::json))`)
 	insertAttempt = db.SQL(`INSERT INTO webhook_attempt (delivery_id, at, duration, status, error, response) VALUES (?, ?, ?, ?, ?, ?)`)
@@ -69,6 +69,7 @@ type call struct {
 	id      string // webhook-id
 	kind    string // type of the event
 	body    []byte // empty for a control
+	trace   string // of what emitted the event
 }
 
 func newClaimer(d *db.DB, now func() time.Time) *work.Claimer {
@@ -81,7 +82,7 @@ func newClaimer(d *db.DB, now func() time.Time) *work.Claimer {
 
 // addMessage stores what a call about an event says, once for all subscriptions.
 func (st *store) addMessage(ctx context.Context, ev *event.Event, body []byte) error {
-	return st.db.Queue(ctx, insertMessage, ev.ID, ev.Type, ev.Subject, string(body), db.Micros(ev.At))
+	return st.db.Queue(ctx, insertMessage, ev.ID, ev.Type, ev.Subject, string(body), db.Micros(ev.At), ev.Trace)
 }
 
 // addDelivery asks for a call about an event. A second time changes nothing.
@@ -141,7 +142,7 @@ func (st *store) load(ctx context.Context, leases []work.Lease) ([]call, error) 
 		var c call
 		var message int64
 		var body string
-		if err := rows.Scan(&id, &c.control, &c.subject, &c.id, &message, &c.kind, &body); err != nil {
+		if err := rows.Scan(&id, &c.control, &c.subject, &c.id, &message, &c.kind, &body, &c.trace); err != nil {
 			return nil, err
 		}
 		c.id = webhookID(c.id, message)

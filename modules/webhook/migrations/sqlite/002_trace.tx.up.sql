@@ -1,0 +1,2 @@
+-- Where in a trace the event happened: a traceparent, or empty.
+ALTER TABLE webhook_message ADD COLUMN trace TEXT NOT NULL DEFAULT '';
