@@ -306,7 +306,7 @@ func storm(t *testing.T, c db.Config) {
 	for _, e := range endpoints {
 		e.broken.Store(false)
 	}
-	deadline := time.Now().Add(3*time.Minute + time.Duration(total)*8*time.Millisecond)
+	deadline := time.Now().Add(3*time.Minute + time.Duration(total)*40*time.Millisecond)
 	for _, e := range endpoints {
 		for e.seen() < total {
 			if time.Now().After(deadline) {
