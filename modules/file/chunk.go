@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,6 +72,12 @@ func (s *Service) begin(ctx context.Context, st *State, c Chunk, body *bufio.Rea
 	if !isFailure(err) {
 		return 0, false, err
 	}
+	// Before the uploads: when these end, the clients are gone, and a chunk of one
+	// that is behind would be taken for the next.
+	clients, lerr := s.store.clients(ctx, st.Hash, st.User)
+	if lerr != nil {
+		return 0, false, lerr
+	}
 	rows, lerr := s.store.uploads(ctx, st.Hash, st.User)
 	if lerr != nil {
 		return 0, false, lerr
@@ -86,7 +93,7 @@ func (s *Service) begin(ctx context.Context, st *State, c Chunk, body *bufio.Rea
 	case lead.Uploaded == lead.Size:
 		return st.Size, true, nil
 	case c.Offset == nil:
-		at, err := s.locate(ctx, lead, body)
+		at, err := s.locate(ctx, lead, clients, body)
 		if errors.Is(err, blob.ErrNotFound) {
 			return 0, false, s.gone(ctx, lead)
 		}
@@ -128,10 +135,10 @@ func (s *Service) stored(ctx context.Context, st State) (State, error) {
 // the end. Where several do, one that is behind sends what is stored already. A
 // chunk that begins like the bytes just before the end tells nothing (zeros
 // everywhere), and is taken for the next.
-func (s *Service) locate(ctx context.Context, lead *upload, body *bufio.Reader) (int64, error) {
-	behind, err := s.store.behind(ctx, lead.Hash, lead.User, lead.Uploaded)
-	if err != nil || len(behind) == 0 {
-		return lead.Uploaded, err
+func (s *Service) locate(ctx context.Context, lead *upload, clients []int64, body *bufio.Reader) (int64, error) {
+	behind := slices.DeleteFunc(clients, func(at int64) bool { return at >= lead.Uploaded })
+	if len(behind) == 0 {
+		return lead.Uploaded, nil
 	}
 	begin, _ := body.Peek(peek) // as much as there is
 	for _, at := range behind {

@@ -43,7 +43,7 @@ var (
 	deleteUpload  = db.SQL(`DELETE FROM file_upload WHERE id = ?`)
 	deleteOfHash  = db.SQL(`DELETE FROM file_upload WHERE hash = ?`)
 	insertClient  = db.SQL(`INSERT INTO file_client (hash, username, at, touched_at) VALUES (?, ?, ?, ?)`)
-	selectClients = db.SQL(`SELECT DISTINCT at FROM file_client WHERE hash = ? AND username = ? AND at < ? ORDER BY at`)
+	selectClients = db.SQL(`SELECT DISTINCT at FROM file_client WHERE hash = ? AND username = ? ORDER BY at`)
 	// moveClient moves one of the clients that are at an offset. Two that do so
 	// at once may choose the same: the second moves none.
 	moveClient  = db.SQL(`UPDATE file_client SET at = ?, touched_at = ? WHERE id = (SELECT min(id) FROM file_client WHERE hash = ? AND username = ? AND at = ?) AND at = ?`)
@@ -162,9 +162,9 @@ func (s store) join(ctx context.Context, hash, user string, at int64, now time.T
 	})
 }
 
-// behind gives where the clients are that have sent less than an offset.
-func (s store) behind(ctx context.Context, hash, user string, offset int64) ([]int64, error) {
-	rows, err := s.db.Query(ctx, selectClients, hash, user, offset)
+// clients gives the offsets at which the clients of a user are.
+func (s store) clients(ctx context.Context, hash, user string) ([]int64, error) {
+	rows, err := s.db.Query(ctx, selectClients, hash, user)
 	if err != nil {
 		return nil, err
 	}

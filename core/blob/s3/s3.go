@@ -236,12 +236,13 @@ func (s *Store) list(ctx context.Context, prefix string, fn func(minio.ObjectInf
 	return ctx.Err()
 }
 
-// told gives the errors of the server their names in package blob.
+// told gives the errors of the server their names in package blob, once.
 func told(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrFull) || errors.Is(err, blob.ErrUnavailable) {
+		return err
 	}
-	answer := minio.ToErrorResponse(err)
+	var answer minio.ErrorResponse // nothing when the server was not reached
+	errors.As(err, &answer)
 	switch {
 	case answer.Code == "NoSuchKey" || answer.Code == "NoSuchUpload":
 		return fmt.Errorf("%w: %w", blob.ErrNotFound, err)

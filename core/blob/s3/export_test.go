@@ -1,0 +1,4 @@
+package s3
+
+// Told is told.
+var Told = told
