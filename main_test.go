@@ -201,7 +201,8 @@ func (s *server) mustAs(typ, method, path, body string) (int, []byte) {
 	s.t.Helper()
 	status, answer, err := s.callAs(typ, method, path, body)
 	if err != nil || status != http.StatusOK {
-		s.t.Fatalf("%s %s: %d %v %s\n%s", method, path, status, err, answer, s.log)
+		text := s.log.Bytes()
+		s.t.Fatalf("%s %s: %d %v %s\n%s", method, path, status, err, answer, text[max(0, len(text)-8<<10):])
 	}
 	return status, answer
 }

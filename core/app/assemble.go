@@ -13,8 +13,10 @@ import (
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
+	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/web"
 )
 
@@ -69,7 +71,7 @@ func (quiet) LogEvent(fxevent.Event) {}
 // Assemble constructs every module and the router. Nothing runs yet.
 func (a *App) Assemble(version string) error {
 	var c module.Contributions
-	graph := fx.New(a.options, a.commands.Wiring(), fx.Invoke(func(in module.Contributions) { c = in }))
+	graph := fx.New(a.options, a.commands.Wiring(), fx.Invoke(func(in module.Contributions) { c = in }), a.checkFiles())
 	if err := graph.Err(); err != nil {
 		return rootFirst(err)
 	}
@@ -112,6 +114,17 @@ func (a *App) Assemble(version string) error {
 	a.Router = router
 	a.api.Set(router)
 	return err
+}
+
+// checkFiles adds the check of /readyz that files can be reached, if a module
+// keeps some.
+func (a *App) checkFiles() fx.Option {
+	if !slices.ContainsFunc(a.Modules, func(s module.Spec) bool { return len(s.Blobs) > 0 }) {
+		return fx.Options()
+	}
+	return fx.Invoke(func(store blob.Store) error {
+		return a.Checks.Add(telemetry.Check{Name: "files", Run: store.Check})
+	})
 }
 
 // Run runs one command of a module, without starting anything. The error is

@@ -103,6 +103,9 @@ type gate struct {
 
 // ServeHTTP implements http.Handler.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.checks.State() == telemetry.Draining { // the next request of this client shall go elsewhere
+		w.Header().Set("Connection", "close")
+	}
 	switch r.URL.Path {
 	case "/livez", "/_liveness":
 		answerHealth(w, http.StatusOK, map[string]any{"status": "ok"})

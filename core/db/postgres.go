@@ -32,6 +32,9 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	} else {
 		cfg.MaxConns = max(cfg.MaxConns, 16)
 	}
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectWithin
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -49,7 +52,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 
 func (p *postgres) query(ctx context.Context, s *Statement, args []any) (Rows, error) {
 	rows, err := p.pool.Query(ctx, s.postgres, args...)
-	return rows, err
+	return pgRows{rows}, reach(err)
 }
 
 func (p *postgres) row(ctx context.Context, s *Statement, args []any) Row {
@@ -69,7 +72,7 @@ func (p *postgres) each(ctx context.Context, s *Statement, args [][]any, fn func
 	for _, a := range args {
 		b.Queue(s.postgres, a...)
 	}
-	return eachOfBatch(p.pool.SendBatch(ctx, b), len(args), fn)
+	return reach(eachOfBatch(p.pool.SendBatch(ctx, b), len(args), fn))
 }
 
 func eachOfBatch(res pgx.BatchResults, n int, fn func(int, Rows) error) error {
@@ -100,7 +103,7 @@ func (p *postgres) lock(ctx context.Context, name string) (func(), error) {
 	_, _ = h.Write([]byte("quoin/" + name))
 	conn, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
 	if err != nil {
-		return nil, err
+		return nil, reach(err)
 	}
 	var got bool
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(h.Sum64())).Scan(&got); err != nil || !got {
@@ -123,4 +126,4 @@ func (p *postgres) close() error {
 
 type pgRow struct{ pgx.Row }
 
-func (r pgRow) Scan(dest ...any) error { return notFound(r.Row.Scan(dest...)) }
+func (r pgRow) Scan(dest ...any) error { return notFound(reach(r.Row.Scan(dest...))) }

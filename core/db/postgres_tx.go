@@ -21,6 +21,10 @@ type pgTx struct {
 }
 
 func (p *postgres) inTx(ctx context.Context, fn func(context.Context) error) error {
+	return reach(p.transaction(ctx, fn))
+}
+
+func (p *postgres) transaction(ctx context.Context, fn func(context.Context) error) error {
 	s := &pgTx{queued: &pgx.Batch{}}
 	var err error
 	if s.handle, err = p.bundb.Conn(ctx); err != nil {

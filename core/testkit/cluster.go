@@ -30,8 +30,9 @@ var errNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH o
 
 // cluster is a PostgreSQL server that tests may make databases in.
 type cluster struct {
-	base  *url.URL // of a role that may create databases
-	alive *os.File // our end of the pipe to the guard; closing it stops the server
+	base  *url.URL     // of a role that may create databases
+	alive *os.File     // our end of the pipe to the guard; closing it stops the server
+	ended <-chan error // closed when the guard has ended
 
 	mu        sync.Mutex // one statement at a time: CREATE DATABASE locks its template anyway
 	admin     *pgx.Conn
@@ -67,32 +68,39 @@ func startCluster(fsync bool) (*cluster, error) {
 		return nil, err
 	}
 	for attempt := 0; ; attempt++ {
-		c, err := tryCluster(bin, fsync)
+		dir, password, err := newFolder()
+		if err != nil {
+			return nil, err
+		}
+		port, err := freePort()
+		if err != nil {
+			return nil, err
+		}
+		c, err := runCluster(bin, dir, password, port, fsync, "")
 		if err == nil || attempt == 2 {
 			return c, err // a second try helps when somebody took the free port meanwhile
 		}
 	}
 }
 
-func tryCluster(bin string, fsync bool) (_ *cluster, err error) {
-	dir, err := os.MkdirTemp("", "quoin-pg-")
-	if err != nil {
-		return nil, err
+// newFolder makes the folder of a cluster with the password of its role.
+func newFolder() (dir, password string, err error) {
+	if dir, err = os.MkdirTemp("", "quoin-pg-"); err != nil {
+		return "", "", err
 	}
-	password := rand.Text()
-	if err := os.WriteFile(filepath.Join(dir, "password"), []byte(password+"\n"), 0o600); err != nil {
-		return nil, err
-	}
+	password = rand.Text()
+	return dir, password, os.WriteFile(filepath.Join(dir, "password"), []byte(password+"\n"), 0o600)
+}
+
+// runCluster starts the server of a folder and waits until it answers. With
+// "keep" the folder outlives it.
+func runCluster(bin, dir, password string, port int, fsync bool, keep string) (*cluster, error) {
 	credential, err := ownedByServer(dir)
 	if err != nil {
 		return nil, err
 	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
-	}
 	setting := map[bool]string{true: "on", false: "off"}[fsync]
-	guard := exec.Command("sh", "-c", guardScript, "guard", bin, dir, strconv.Itoa(port), setting) //nolint:noctx // outlives every context
+	guard := exec.Command("sh", "-c", guardScript, "guard", bin, dir, strconv.Itoa(port), setting, keep) //nolint:noctx // outlives every context
 	guard.Dir = dir
 	guard.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 	guard.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: credential} // Ctrl-C is for the test; the guard follows it
@@ -100,13 +108,14 @@ func tryCluster(bin string, fsync bool) (_ *cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
+	ended := make(chan error, 1)
 	c := &cluster{
+		ended: ended,
 		base: &url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password),
 			Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable"},
 		alive: alive,
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- guard.Wait() }()
+	go func() { ended <- guard.Wait(); close(ended) }()
 	if err := c.connect(ended); err != nil {
 		_ = alive.Close()
 		text, _ := io.ReadAll(io.NewSectionReader(log, 0, 64<<10))

@@ -1,11 +1,11 @@
 # Runs one PostgreSQL cluster for the process at the other end of descriptor 3.
-# When that process ends, in whatever way, the kernel closes its end; then the
-# server is stopped at once and its folder removed.
+# When that process ends, in whatever way, or closes its end, the server is
+# stopped at once and, unless told otherwise, its folder removed.
 #
-# usage: sh -c "$script" guard BIN DIR PORT FSYNC
-bin=$1 dir=$2 port=$3 fsync=$4
+# usage: sh -c "$script" guard BIN DIR PORT FSYNC KEEP
+bin=$1 dir=$2 port=$3 fsync=$4 keep=$5
 
-"$bin/initdb" --pgdata="$dir/data" --username=postgres --pwfile="$dir/password" --auth=scram-sha-256 \
+[ -d "$dir/data" ] || "$bin/initdb" --pgdata="$dir/data" --username=postgres --pwfile="$dir/password" --auth=scram-sha-256 \
 	--encoding=UTF8 --locale=C --no-sync --no-instructions >/dev/null || { rm -rf "$dir"; exit 1; }
 
 "$bin/postgres" -D "$dir/data" -p "$port" -k "$dir" -c listen_addresses=127.0.0.1 \
@@ -17,4 +17,4 @@ server=$!
 watch=$!
 wait "$server"
 kill "$watch" 2>/dev/null
-rm -rf "$dir"
+[ "$keep" = keep ] || rm -rf "$dir"

@@ -184,8 +184,12 @@ func (ix *Indexer) drained(ctx context.Context) error {
 	}
 }
 
-// healthShared fails while the server is not there or does not write.
+// healthShared fails while the server is not there or does not write, and until
+// this process knows which indexes are there: others can answer meanwhile.
 func (ix *Indexer) healthShared(ctx context.Context) error {
+	if ix.layout.Load() == nil {
+		return errors.New("the indexes on the search server have not been looked up yet")
+	}
 	if err := ix.server.Ping(ctx); err != nil {
 		if p := problem.From(err); p.Cause != nil {
 			return p.Cause

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/quoin-cms/quoin/core/testkit"
+)
+
+// TestOutages stops PostgreSQL and MinIO under load and starts them again, each
+// alone and both at once: clients get clear answers, /readyz names what is
+// away, and everything goes on by itself. Nothing that was answered is lost.
+func TestOutages(t *testing.T) {
+	database, bucket := testkit.StartPostgres(t), testkit.StartMinIO(t)
+	s := replica(t, sharedBy(t, database.URL(), bucket.URL()))
+	s.login()
+	s.must(http.MethodPost, "/api/admin/content-type/note", crashType)
+	hooks := listen(t, s)
+	indexed(t, s)
+	l := newTraffic(t, s.base, s.token)
+	l.begin("outage")
+	l.reach(20)
+	var jobs []string
+	for round := range 2 {
+		jobs = append(jobs, s.job("environment list", ""), s.job("environment list", ""))
+		refused := l.count("503")
+		database.Stop()
+		s.state(http.StatusServiceUnavailable, `"database":"failing"`)
+		testkit.Eventually(t, func() bool { return l.count("503") > refused+20 })
+		database.Start()
+		s.state(http.StatusOK, `"database":"ok"`)
+		l.reach(20)
+
+		refused = l.count("503")
+		bucket.Kill()
+		s.state(http.StatusServiceUnavailable, `"files":"failing"`)
+		testkit.Eventually(t, func() bool { return l.count("503") > refused })
+		l.reach(20) // documents need no files
+		if round == 1 {
+			database.Stop()
+			s.state(http.StatusServiceUnavailable, `"database":"failing"`)
+			database.Start()
+		}
+		bucket.Start(t)
+		s.state(http.StatusOK, `"files":"ok"`)
+		l.reach(20)
+		l.storesAgain()
+	}
+	l.end()
+	if n := l.count("broken"); n > 0 {
+		t.Errorf("%d requests had no answer", n)
+	}
+	l.check(s)
+	hooks.await(t, l.written)
+	s.jobsEnd(append(jobs, s.job("environment list", "")))
+	if _, body := s.must(http.MethodGet, "/status.json", ""); !strings.Contains(string(body), `"green"`) {
+		t.Errorf("in the end: %s", body)
+	}
+}
+
+// reach waits for so many more documents.
+func (l *traffic) reach(n int64) {
+	l.t.Helper()
+	before := l.acks.Load()
+	testkit.Eventually(l.t, func() bool { return l.acks.Load() >= before+n })
+}
+
+// storesAgain waits until another file was stored.
+func (l *traffic) storesAgain() {
+	l.t.Helper()
+	n := func() int { l.mu.Lock(); defer l.mu.Unlock(); return len(l.files) }
+	before := n()
+	testkit.Eventually(l.t, func() bool { return n() > before })
+}
+
+// state waits until /readyz answers so.
+func (s *server) state(status int, text string) {
+	s.t.Helper()
+	testkit.Eventually(s.t, func() bool {
+		got, body, err := s.call(http.MethodGet, "/readyz", "")
+		return err == nil && got == status && strings.Contains(string(body), text)
+	})
+}
+
+// jobsEnd waits until jobs are done.
+func (s *server) jobsEnd(ids []string) {
+	s.t.Helper()
+	for _, id := range ids {
+		testkit.Eventually(s.t, func() bool { return s.status(id).State == "done" })
+	}
+}
