@@ -71,7 +71,7 @@ func privateKey(file string) (ed25519.PrivateKey, error) {
 
 // DescribeProgram starts a program and gives what it says of itself.
 func DescribeProgram(ctx context.Context, path string) (*pluginv1.Description, error) {
-	runtime.LockOSThread() // see guard
+	runtime.LockOSThread() // see dieWithParent
 	defer runtime.UnlockOSThread()
 	proc, err := launch(ctx, Defaults(), "the plugin", path, manifest.Program{}, quiet())
 	if err != nil {

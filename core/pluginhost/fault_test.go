@@ -43,6 +43,7 @@ func TestBadPluginsStayDownAndSayWhy(t *testing.T) {
 		{"greedy", `asks for the capability "documents:write"`, goodManifest},
 		{"asks-unknown", "does not know", func(m *manifest.Manifest) { m.Capabilities = []string{"root"} }},
 		{"twice", "needs a name", goodManifest},
+		{"double", "two tools", nil},
 	}
 	for _, c := range cases {
 		k.install(c.name, c.change)
@@ -154,8 +155,64 @@ func TestLogsAreBounded(t *testing.T) {
 	}
 }
 
+// beside runs another plugin, and calls it all the while until stop:
+// it must answer each time.
+func beside(k *kit) (stop func()) {
+	k.t.Helper()
+	k.install("good-beside", goodManifest)
+	k.wish("good-beside", plugin.CapKV)
+	k.until("good-beside", pluginhost.Ready)
+	end, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		calls := 0
+		for ; ; calls++ {
+			select {
+			case <-end:
+				k.t.Logf("the other plugin answered %d times", calls)
+				return
+			default:
+			}
+			if got, err := k.tool("good-beside_echo", "still"); err != nil || got != "still" {
+				k.t.Errorf("the other plugin answers %q, %v", got, err)
+				return
+			}
+		}
+	}()
+	return func() { close(end); <-ended }
+}
+
+// A plugin that was not made with the kit sends what it likes. The limit of the
+// host holds before anything of it is read.
+func TestAnswersHaveABound(t *testing.T) {
+	k := newKit(t, func(c *pluginhost.Config) { c.CallTimeout, c.MaxMemory = time.Minute, 8<<30 })
+	k.install("giant", goodManifest)
+	k.wish("giant", plugin.CapKV)
+	k.start()
+	k.until("giant", pluginhost.Ready)
+	defer beside(k)()
+	for range 3 {
+		if _, err := k.tool("giant_big", ""); !problem.Is(err, problem.TooLarge) {
+			t.Errorf("64 MiB give %v", err)
+		}
+	}
+	if _, err := k.tool("giant_echo", ""); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestAPluginThatAnswersAGigabyte(t *testing.T) {
+	k := running(t, func(c *pluginhost.Config) { c.CallTimeout, c.MaxMemory = time.Minute, 256<<20 })
+	defer beside(k)()
+	if _, err := k.tool("good_huge", ""); err == nil {
+		t.Error("a plugin answered a gigabyte")
+	}
+	waitFor(t, "the answer afterwards", func() bool { got, err := k.tool("good_echo", "x"); return err == nil && got == "x" }, k.log.String)
+}
+
 func TestMemoryIsBounded(t *testing.T) {
 	k := running(t, func(c *pluginhost.Config) { c.MaxMemory = 128 << 20 })
+	defer beside(k)()
 	if _, err := k.tool("good_eat", ""); err == nil {
 		t.Error("a plugin took memory without end")
 	}
@@ -164,6 +221,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestNothingOfAPluginIsLeftBehind(t *testing.T) {
 	k := running(t, nil)
+	defer beside(k)()
 	child, err := k.tool("good_fork", "")
 	if err != nil {
 		t.Fatal(err)
@@ -194,7 +252,11 @@ func TestNoOrphanAfterTheHostIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(folder, "tmp"), pid)
+		child, err := k.tool("good_fork", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(folder, "tmp"), pid+" "+child)
 		if err := os.Rename(filepath.Join(folder, "tmp"), filepath.Join(folder, "pid")); err != nil {
 			t.Fatal(err)
 		}
@@ -212,8 +274,8 @@ func TestNoOrphanAfterTheHostIsKilled(t *testing.T) {
 		text, err = os.ReadFile(filepath.Join(folder, "pid"))
 		return err == nil
 	}, func() string { return "" })
-	pid, err := strconv.Atoi(string(text))
-	if err != nil || gone(pid) {
+	var pid, child int
+	if _, err := fmt.Sscan(string(text), &pid, &child); err != nil || gone(pid) || gone(child) {
 		t.Fatalf("the plugin does not run: %q, %v", text, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
@@ -221,6 +283,7 @@ func TestNoOrphanAfterTheHostIsKilled(t *testing.T) {
 	}
 	_ = cmd.Wait() // it was killed
 	waitFor(t, "the end of the plugin", func() bool { return gone(pid) }, func() string { return fmt.Sprintf("process %d lives", pid) })
+	waitFor(t, "the end of what the plugin started", func() bool { return gone(child) }, func() string { return fmt.Sprintf("process %d lives", child) })
 }
 
 func TestEventsOutliveCrashes(t *testing.T) {
@@ -296,6 +359,7 @@ func TestToolsMustNotChangeWhileAPluginRuns(t *testing.T) {
 	k.wish("changes")
 	k.start()
 	k.until("changes", pluginhost.Ready)
+	defer beside(k)()
 	if _, err := k.tool("changes_grow", ""); err != nil {
 		t.Fatal(err)
 	}

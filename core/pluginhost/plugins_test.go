@@ -1,6 +1,7 @@
 package pluginhost_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,9 +11,12 @@ import (
 	"syscall"
 	"time"
 
+	hashi "github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/quoin-cms/quoin/sdk/plugin"
+	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
 
 type text struct {
@@ -36,6 +40,9 @@ func playPlugin(name string) {
 	case "liar":
 		fmt.Println("1|9|unix|/nowhere|grpc|")
 		select {}
+	case "double":
+		serveRaw(func(s *grpc.Server) { pluginv1.RegisterLifecycleServer(s, double{name: name}) })
+		return
 	case "old":
 		_ = os.Setenv("PLUGIN_PROTOCOL_VERSIONS", "7")
 		fmt.Println("1|7|unix|/nowhere|grpc|")
@@ -67,7 +74,44 @@ func playPlugin(name string) {
 			return errors.Join(errs...)
 		})
 	}
+	if kind == "giant" {
+		serveRaw(func(s *grpc.Server) { p.Register(s) })
+		return
+	}
 	p.Serve()
+}
+
+// double is a plugin with two tools of one name.
+type double struct {
+	pluginv1.UnimplementedLifecycleServer
+	name string
+}
+
+// Describe implements pluginv1.LifecycleServer.
+func (d double) Describe(context.Context, *pluginv1.DescribeRequest) (*pluginv1.Description, error) {
+	tool := &pluginv1.Tool{Name: "same", InputSchema: []byte(`{"type":"object"}`)}
+	return &pluginv1.Description{Name: d.name, Version: "1", Services: []string{"quoin.plugin.v1.Lifecycle"}, Tools: []*pluginv1.Tool{tool, tool}}, nil
+}
+
+// raw serves without the bounds and checks of the kit.
+type raw struct {
+	hashi.NetRPCUnsupportedPlugin
+	register func(*grpc.Server)
+}
+
+// GRPCServer implements hashi.GRPCPlugin.
+func (r raw) GRPCServer(_ *hashi.GRPCBroker, s *grpc.Server) error { r.register(s); return nil }
+
+// GRPCClient implements hashi.GRPCPlugin.
+func (raw) GRPCClient(context.Context, *hashi.GRPCBroker, *grpc.ClientConn) (any, error) {
+	return nil, errors.New("this side serves")
+}
+
+func serveRaw(register func(*grpc.Server)) {
+	hashi.Serve(&hashi.ServeConfig{
+		HandshakeConfig: plugin.Handshake(), Plugins: hashi.PluginSet{"quoin": raw{register: register}},
+		GRPCServer: func(o []grpc.ServerOption) *grpc.Server { return grpc.NewServer(o...) },
+	})
 }
 
 // good adds tools that behave, and some that do not.
@@ -88,6 +132,7 @@ func good(p *plugin.Plugin) {
 		return "", c.Err()
 	})
 	plugin.Tool(p, "big", "answers too much", func(*plugin.Call, text) (string, error) { return strings.Repeat("x", 64<<20), nil })
+	plugin.Tool(p, "huge", "answers far too much", func(*plugin.Call, text) (string, error) { return strings.Repeat("x", 1<<30), nil })
 	plugin.Tool(p, "eat", "takes memory without end", func(*plugin.Call, text) (string, error) {
 		var all [][]byte
 		for {

@@ -3,25 +3,15 @@ package pluginhost
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
 )
 
-// guard makes the process the leader of a group of its own, and has the kernel
-// kill it when the thread that starts it ends: with the host, however that ends.
-func guard(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-// killGroup kills a process and what it has started.
-func killGroup(pid int) {
-	if pid > 1 {
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // gone already is well
-	}
-}
+// dieWithParent has the kernel kill the process when the thread that starts it
+// ends: with the host, however that ends, and before its keeper sees it.
+func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
 
 const rlimitData = 2 // RLIMIT_DATA, getrlimit(2)
 
@@ -53,6 +43,3 @@ func memoryOf(pid int) int64 {
 	}
 	return pages * int64(os.Getpagesize())
 }
-
-// alive tells whether there is a process.
-func alive(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

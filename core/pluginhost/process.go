@@ -28,6 +28,7 @@ type process struct {
 	client *hashi.Client
 	conn   *grpc.ClientConn
 	pid    int
+	keeper *keeper
 	temp   string // its folder for sockets and temporary files
 	output *output
 	about  *pluginv1.Description
@@ -60,7 +61,7 @@ func (bridge) GRPCClient(_ context.Context, _ *hashi.GRPCBroker, conn *grpc.Clie
 }
 
 // launch starts the program and asks what it is. The caller must keep its
-// goroutine on its thread for as long as the plugin is to live (see guard).
+// goroutine on its thread for as long as the plugin is to live (see dieWithParent).
 func launch(ctx context.Context, c *Config, name, path string, prog manifest.Program, log *slog.Logger) (p *process, err error) {
 	temp, err := os.MkdirTemp("", tempPrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
@@ -79,6 +80,7 @@ func launch(ctx context.Context, c *Config, name, path string, prog manifest.Pro
 
 func (p *process) launch(ctx context.Context, c *Config, name, path string, prog manifest.Program) (err error) {
 	cmd := command(path, prog, p.temp, c)
+	p.keeper = guard(cmd)
 	p.client = hashi.NewClient(&hashi.ClientConfig{
 		HandshakeConfig: plugin.Handshake(), Plugins: hashi.PluginSet{"quoin": bridge{}}, Cmd: cmd,
 		AllowedProtocols: []hashi.Protocol{hashi.ProtocolGRPC}, AutoMTLS: true, SkipHostEnv: true,
@@ -109,7 +111,6 @@ func command(path string, prog manifest.Program, temp string, c *Config) *exec.C
 	}
 	cmd.Dir = filepath.Dir(path)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=" + temp, "HOME=" + temp, "LANG=C.UTF-8", fmt.Sprintf("GOMEMLIMIT=%d", int64(c.MaxMemory)*9/10)}
-	guard(cmd)
 	return cmd
 }
 
@@ -163,7 +164,7 @@ func (p *process) stop() {
 
 // kill ends the plugin and whatever it started, and removes what it left.
 func (p *process) kill() {
-	killGroup(p.pid)
+	p.keeper.end(p.pid)
 	if p.client != nil {
 		p.client.Kill()
 	}

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"path/filepath"
-	"runtime"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -81,18 +80,10 @@ func (h *Host) serve(ctx context.Context, proc *process, p *plan) (address, toke
 }
 
 // listen opens a socket in the folder of the process, which nobody but the
-// user of the server can enter; Windows has one of the machine. It gives the
-// address as gRPC names it.
+// user of the server can enter, and gives its address as gRPC names it.
 func listen(ctx context.Context, folder string) (l net.Listener, address string, err error) {
-	var lc net.ListenConfig
-	if runtime.GOOS == "windows" {
-		if l, err = lc.Listen(ctx, "tcp", "127.0.0.1:0"); err != nil {
-			return nil, "", err
-		}
-		return l, l.Addr().String(), nil
-	}
 	path := filepath.Join(folder, "host.sock")
-	l, err = lc.Listen(ctx, "unix", path)
+	l, err = (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	return l, "unix:" + path, err
 }
 

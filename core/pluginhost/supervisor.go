@@ -112,7 +112,8 @@ func (s *supervised) current() (*process, <-chan struct{}) {
 }
 
 // run keeps the plugin as the plan says, until ctx ends. It stays on one
-// thread: see guard.
+// thread: see
+// dieWithParent.
 func (s *supervised) run(ctx context.Context) {
 	runtime.LockOSThread()
 	defer close(s.gone)

@@ -194,13 +194,9 @@ export async function serve(p: Plugin): Promise<void> {
 
   // Both sides trust the one certificate that they were given, and no other.
   const credentials = grpc.ServerCredentials.createSsl(Buffer.from(process.env.PLUGIN_CLIENT_CERT ?? ""), [{ private_key: Buffer.from(own.key), cert_chain: Buffer.from(own.pem) }], true);
-  const windows = process.platform === "win32";
   const path = join(process.env.TMPDIR ?? "/tmp", createHash("sha256").update(own.der).digest("hex").slice(0, 12));
-  const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(windows ? "127.0.0.1:0" : "unix:" + path, credentials, (err, bound) => (err ? reject(err) : resolve(bound))),
-  );
+  await new Promise<number>((resolve, reject) => server.bindAsync("unix:" + path, credentials, (err, port) => (err ? reject(err) : resolve(port))));
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && process.exit(1), 2000).unref();
-  const where = windows ? `tcp|127.0.0.1:${port}` : `unix|${path}`;
-  process.stdout.write(`1|1|${where}|grpc|${own.der.toString("base64").replace(/=+$/, "")}\n`);
+  process.stdout.write(`1|1|unix|${path}|grpc|${own.der.toString("base64").replace(/=+$/, "")}\n`);
 }

@@ -475,7 +475,7 @@ type ConfigureRequest struct {
 	HostVersion  string                 `protobuf:"bytes,5,opt,name=host_version,json=hostVersion,proto3" json:"host_version,omitempty"`
 	DataDir      string                 `protobuf:"bytes,6,opt,name=data_dir,json=dataDir,proto3" json:"data_dir,omitempty"` // a private folder that stays
 	// Where the host services listen, as gRPC names it: unix:/path of a socket that
-	// only this user reaches, or address:port on this machine. Without TLS.
+	// only the user of the server reaches. Without TLS.
 	HostAddress string `protobuf:"bytes,7,opt,name=host_address,json=hostAddress,proto3" json:"host_address,omitempty"`
 	// Must be sent with every call to a host service, in the metadata quoin-plugin.
 	// It says which plugin calls, and ends with the process.
