@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 // changes tells agents of documents and lists that have changed. It takes in
@@ -18,19 +20,35 @@ type changes struct {
 	service *Service
 	wake    chan struct{}
 
-	mu     sync.Mutex
-	uris   map[string]bool // changed here
-	lists  bool            // tools or resources were added or removed
-	toTell bool            // and other processes do not know of the lists yet
+	mu   sync.Mutex
+	here news // happened in this process: the others have to be told
+	away news // happened elsewhere
+}
+
+// news is what has changed: topics (address.go), and whether tools or resources
+// were added or removed.
+type news struct {
+	topics map[string]bool
+	lists  bool
+}
+
+func (n *news) add(topics ...string) {
+	if n.topics == nil {
+		n.topics = map[string]bool{}
+	}
+	for _, t := range topics {
+		if len(n.topics) >= maxGathered {
+			t = everything
+		}
+		n.topics[t] = true
+	}
 }
 
 const (
 	// gather is how long changes are collected before they are told.
 	gather = 50 * time.Millisecond
-	// maxGathered is how many addresses are remembered; beyond, all have changed.
+	// maxGathered is how many topics are remembered; beyond, all have changed.
 	maxGathered = 1000
-	// everything stands for all addresses.
-	everything = "*"
 )
 
 // live is what the bus tells after commits.
@@ -39,29 +57,40 @@ func (c *changes) live() event.Live {
 }
 
 func (c *changes) deliver(events []event.Event) {
-	for _, e := range events {
-		if strings.HasPrefix(e.Type, "config.") {
-			c.toolsChanged()
-			continue
+	c.take(&c.here, func(n *news) {
+		for i := range events {
+			n.happened(&events[i])
 		}
-		contentType, ouuid, ok := strings.Cut(e.Subject, ":")
-		if !ok {
-			continue
-		}
-		c.resourceChanged(documentURI(contentType, ouuid))
-		if env, is := strings.CutPrefix(e.Type, "content.published."); is {
-			c.resourceChanged(publishedURI(env, contentType, ouuid))
+	})
+}
+
+// happened takes in an event of documents or of the configuration.
+func (n *news) happened(e *event.Event) {
+	if strings.HasPrefix(e.Type, "config.") {
+		n.lists = true
+		n.add(settings)
+		return
+	}
+	contentType, ouuid, ok := strings.Cut(e.Subject, ":")
+	if !ok {
+		return
+	}
+	d := documentAddress(contentType, ouuid)
+	n.add(d.String())
+	if e.Type == "content.delete" { // it left all environments
+		n.add(d.everywhere())
+		return
+	}
+	if v, ok := rawjson.Get(e.Data, "environment"); ok {
+		if name, ok := rawjson.String(v); ok {
+			d.kind, d.environment = aPublished, name
+			n.add(d.String())
 		}
 	}
 }
 
 // toolsChanged implements what port.ToolSource calls.
-func (c *changes) toolsChanged() {
-	c.mu.Lock()
-	c.lists, c.toTell = true, true
-	c.mu.Unlock()
-	c.signal()
-}
+func (c *changes) toolsChanged() { c.take(&c.here, func(n *news) { n.lists = true }) }
 
 // resourceChanged implements what port.ResourceSource calls.
 func (c *changes) resourceChanged(uri string) {
@@ -69,17 +98,22 @@ func (c *changes) resourceChanged(uri string) {
 		c.toolsChanged()
 		return
 	}
-	c.mu.Lock()
-	if len(c.uris) < maxGathered {
-		c.uris[uri] = true
-	} else {
-		c.uris[everything] = true
-	}
-	c.mu.Unlock()
-	c.signal()
+	c.take(&c.here, func(n *news) { n.add(canonical(uri)) })
 }
 
-func (c *changes) signal() {
+// told takes in what another process told, or that it cannot be known what was
+// missed.
+func (c *changes) told(lists bool, topics ...string) {
+	c.take(&c.away, func(n *news) {
+		n.lists = n.lists || lists
+		n.add(topics...)
+	})
+}
+
+func (c *changes) take(to *news, what func(*news)) {
+	c.mu.Lock()
+	what(to)
+	c.mu.Unlock()
 	select {
 	case c.wake <- struct{}{}:
 	default:
@@ -96,69 +130,59 @@ func (c *changes) run(ctx context.Context) {
 		}
 		wait(ctx, gather)
 		c.mu.Lock()
-		uris, lists, toTell := c.uris, c.lists, c.toTell
-		c.uris, c.lists, c.toTell = map[string]bool{}, false, false
+		here, away := c.here, c.away
+		c.here, c.away = news{}, news{}
 		c.mu.Unlock()
-		if len(uris) > 0 {
-			list := make([]string, 0, len(uris))
-			for u := range uris {
-				list = append(list, u)
-			}
-			slices.Sort(list)
-			c.updated(list)
-			c.tellOthers(list)
-		}
-		if lists {
+		c.tellOthers(&here)
+		if here.lists || away.lists {
 			c.service.touchLists(c.service.sdk)
 		}
-		if toTell {
-			c.service.tell(tellTools, "")
-		}
+		c.updated(here.topics, away.topics)
 	}
-}
-
-// listed is told when another process has other lists.
-func (c *changes) listed() {
-	c.mu.Lock()
-	c.lists = true
-	c.mu.Unlock()
-	c.signal()
 }
 
 // updated tells the agents of this process that listen.
-func (c *changes) updated(uris []string) {
-	if slices.Contains(uris, everything) {
-		uris = c.service.watchedURIs()
+func (c *changes) updated(here, away map[string]bool) {
+	if len(here)+len(away) == 0 {
+		return
 	}
-	for _, u := range uris {
-		_ = c.service.sdk.ResourceUpdated(c.service.life, &sdk.ResourceUpdatedNotificationParams{URI: u}) // never fails
+	for _, uri := range c.service.followed() {
+		if slices.ContainsFunc(topics(uri), func(t string) bool { return here[t] || away[t] }) {
+			// It never fails. Who may hear it is decided in mayHear.
+			_ = c.service.sdk.ResourceUpdated(c.service.life, &sdk.ResourceUpdatedNotificationParams{URI: uri})
+		}
 	}
 }
 
 // tellOthers tells the other processes, in pieces that fit a notification.
-func (c *changes) tellOthers(uris []string) {
+func (c *changes) tellOthers(n *news) {
 	const fits = 7000
-	if slices.Contains(uris, everything) {
+	if n.lists {
+		c.service.tell(tellTools, "")
+	}
+	if n.topics[everything] {
 		c.service.tell(tellChanged, everything)
 		return
 	}
-	var b strings.Builder
-	for _, u := range uris {
-		if b.Len() > 0 && b.Len()+len(u) > fits {
-			c.service.tell(tellChanged, b.String())
-			b.Reset()
+	var piece []string
+	size := 0
+	flush := func() {
+		if len(piece) > 0 {
+			c.service.tell(tellChanged, strings.Join(piece, "\n"))
 		}
-		if len(u) > fits {
+		piece, size = nil, 0
+	}
+	for _, t := range slices.Sorted(maps.Keys(n.topics)) {
+		if len(t) > longestURI+1 || strings.Contains(t, "\n") {
 			continue // no client can have asked for it
 		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
+		if size+len(t) > fits {
+			flush()
 		}
-		b.WriteString(u)
+		piece = append(piece, t)
+		size += len(t) + 1
 	}
-	if b.Len() > 0 {
-		c.service.tell(tellChanged, b.String())
-	}
+	flush()
 }
 
 // touchLists makes the SDK tell that the lists have changed, which it does when

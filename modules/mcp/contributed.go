@@ -113,7 +113,7 @@ func (s *Service) callSource(ctx context.Context, req *sdk.CallToolRequest, sour
 	if t.Input != nil {
 		text = string(t.Input)
 	}
-	resolved, err := schema(text)
+	resolved, err := s.schemas.get(text)
 	if err != nil {
 		return nil, problem.Wrap(err, problem.Internal, "the tool cannot be called")
 	}

@@ -208,7 +208,7 @@ func (s *Service) hand(ctx context.Context, q *request, amend func(*caller)) han
 	r.Header.Del("X-Auth-Token")
 	r.Header.Set("Authorization", "Bearer -")
 	r.Header.Set("Accept", bothKinds)
-	c := &caller{identity: q.id, ctx: q.r.Context(), stream: q.stream(), query: q.r.URL.Query().Get("catalog"), address: s.address(q.r)}
+	c := &caller{identity: q.id, token: tokenOf(q.r), ctx: q.r.Context(), stream: q.stream(), query: q.r.URL.Query().Get("catalog"), address: s.address(q.r)}
 	if amend != nil {
 		amend(c)
 	}
@@ -229,6 +229,7 @@ const keyCaller = "quoin"
 // caller is who sent a request, as tools find it.
 type caller struct {
 	identity *auth.Identity
+	token    string
 	ctx      context.Context // of the HTTP request: for its values, it ends too early
 	stream   bool            // can get requests while a call runs
 	query    string          // the catalogue that the address asks for

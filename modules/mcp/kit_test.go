@@ -256,9 +256,9 @@ const (
 )
 
 // begin opens a session by hand and gives its id.
-func begin(t testing.TB, r *replica, token, message string) string {
+func begin(t testing.TB, r *replica, token, message string, headers ...string) string {
 	t.Helper()
-	status, h, body := post(t, r, token, message)
+	status, h, body := post(t, r, token, message, headers...)
 	if status != 200 || h.Get("Mcp-Session-Id") == "" {
 		t.Fatalf("initialize: %d %s", status, body)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // lookEvery is how often it is looked whether the caller of a long request may
@@ -18,13 +20,13 @@ const lookEvery = 3 * time.Second
 func (s *Service) watched(ctx context.Context, r *http.Request, x *session) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(s.life, cancel)
-	token := tokenOf(r)
+	who := listener{token: tokenOf(r)}
 	var look *time.Timer
 	look = time.AfterFunc(time.Hour, func() {
 		if ctx.Err() != nil {
 			return
 		}
-		if !s.stillWelcome(ctx, token, x) {
+		if !s.stillWelcome(ctx, who, x) {
 			cancel()
 			return
 		}
@@ -34,11 +36,9 @@ func (s *Service) watched(ctx context.Context, r *http.Request, x *session) (con
 	return ctx, func() { look.Stop(); stop(); cancel() }
 }
 
-func (s *Service) stillWelcome(ctx context.Context, token string, x *session) bool {
-	if s.authenticator != nil && token != "" {
-		if _, err := s.authenticator.Authenticate(ctx, token); err != nil {
-			return false
-		}
+func (s *Service) stillWelcome(ctx context.Context, who listener, x *session) bool {
+	if _, err := s.identify(ctx, who); problem.Is(err, problem.Unauthenticated) || problem.Is(err, problem.Forbidden) {
+		return false
 	}
 	if x == nil {
 		return true

@@ -23,7 +23,7 @@ const (
 	tellSubscribed = "subscribed" // the subscriptions of a session changed
 	tellMessage    = "message"    // something is there for a process
 	tellCancel     = "cancel"     // session and the raw id of a call
-	tellChanged    = "changed"    // addresses of resources, one per line; * means all
+	tellChanged    = "changed"    // topics of resources, one per line
 	tellTools      = "tools"      // the lists of tools and resources
 )
 
@@ -43,8 +43,15 @@ func (s *Service) tell(what, about string) {
 
 // hear follows what the other processes tell, until ctx ends.
 func (s *Service) hear(ctx context.Context) {
+	begun := false
 	for ctx.Err() == nil {
-		err := s.store.db.Listen(ctx, channel, s.heard)
+		err := s.store.db.Listen(ctx, channel, func(payload string) {
+			if payload == "" && begun {
+				s.changes.told(true, everything)
+			}
+			begun = true
+			s.heard(payload)
+		})
 		if ctx.Err() != nil || s.store.db.Dialect() != db.Postgres {
 			return
 		}
@@ -93,9 +100,9 @@ func (s *Service) heard(payload string) {
 			s.feed(x, []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+call+`}}`))
 		}
 	case tellChanged:
-		s.changes.updated(strings.Split(about, "\n"))
+		s.changes.told(false, strings.Split(about, "\n")...)
 	case tellTools:
-		s.changes.listed()
+		s.changes.told(true)
 	}
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -12,24 +11,7 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
-// scheme is what the addresses of resources begin with (contract-notes 1.2).
-const scheme = "elasticms://"
-
-const (
-	typesURI        = scheme + "content-types/descriptions"
-	environmentsURI = scheme + "environments/descriptions"
-	jsonType        = "application/json"
-)
-
-// documentURI is the address of the newest revision of a document.
-func documentURI(contentType, ouuid string) string {
-	return scheme + "documents/" + url.PathEscape(contentType) + "/" + url.PathEscape(ouuid)
-}
-
-// publishedURI is the address of a document in an environment.
-func publishedURI(environment, contentType, ouuid string) string {
-	return scheme + "environments/" + url.PathEscape(environment) + "/documents/" + url.PathEscape(contentType) + "/" + url.PathEscape(ouuid)
-}
+const jsonType = "application/json"
 
 func templates() []*sdk.ResourceTemplate {
 	return []*sdk.ResourceTemplate{
@@ -136,8 +118,8 @@ func (s *Service) readAny(ctx context.Context, req *sdk.ReadResourceRequest) (*s
 // contents reads a resource: NotFound when there is none that the caller may
 // read.
 func (s *Service) contents(ctx context.Context, uri string) ([]*sdk.ResourceContents, error) {
-	if rest, ours := strings.CutPrefix(uri, scheme); ours {
-		contents, err := s.own(ctx, uri, rest)
+	if a, ours := parseAddress(uri); ours {
+		contents, err := s.own(ctx, uri, a)
 		if contents != nil || err != nil && !problem.Is(err, problem.NotFound) {
 			return contents, err
 		}
@@ -161,54 +143,38 @@ func (s *Service) contents(ctx context.Context, uri string) ([]*sdk.ResourceCont
 
 // own reads a resource of the server itself; nil and no error when it has none
 // at the address.
-func (s *Service) own(ctx context.Context, uri, rest string) ([]*sdk.ResourceContents, error) {
-	parts := strings.Split(rest, "/")
-	for i := range parts {
-		var err error
-		if parts[i], err = url.PathUnescape(parts[i]); err != nil || !utf8.ValidString(parts[i]) {
-			return nil, nil //nolint:nilerr // no address of ours
-		}
-	}
-	is := func(pattern ...string) bool {
-		if len(parts) != len(pattern) {
-			return false
-		}
-		for i, p := range pattern {
-			if p != "" && p != parts[i] || parts[i] == "" {
-				return false
-			}
-		}
-		return true
-	}
+func (s *Service) own(ctx context.Context, uri string, a address) ([]*sdk.ResourceContents, error) {
 	switch {
-	case is("files", "") && s.Files != nil:
-		return s.fileContents(ctx, uri, parts[1])
-	case is("environments", "descriptions") && s.Types != nil, is("environments", "", "description") && s.Types != nil:
-		return s.environmentContents(ctx, uri, parts[1:len(parts)-1])
+	case a.kind == aFile && s.Files != nil:
+		return s.fileContents(ctx, uri, a.hash)
+	case (a.kind == aEnvironments || a.kind == aEnvironment) && s.Types != nil:
+		return s.environmentContents(ctx, uri, a)
 	case s.Editor == nil:
 		return nil, nil
-	case is("documents", "", ""):
-		return documentContents(uri)(s.Editor.Read(ctx, port.Key{Type: parts[1], OUUID: parts[2]}, 0))
-	case is("environments", "", "documents", "", ""):
-		return documentContents(uri)(s.Editor.Published(ctx, port.Key{Type: parts[3], OUUID: parts[4]}, parts[1]))
-	case is("content-types", "descriptions"):
+	}
+	switch a.kind {
+	case aDocument:
+		return documentContents(uri)(s.Editor.Read(ctx, port.Key{Type: a.contentType, OUUID: a.ouuid}, 0))
+	case aPublished:
+		return documentContents(uri)(s.Editor.Published(ctx, port.Key{Type: a.contentType, OUUID: a.ouuid}, a.environment))
+	case aTypes:
 		all, err := s.typeInfos(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return textContents(uri, map[string]any{"contentTypes": all})
-	case is("content-types", "", "description"):
+	case aType:
 		m, err := s.menu(ctx)
 		if err != nil {
 			return nil, err
 		}
-		t := m.find(parts[1])
+		t := m.find(a.contentType)
 		if t == nil {
 			return nil, nil
 		}
 		return textContents(uri, infoOf(*t))
-	case is("content-types", "", "schema"):
-		text, err := s.Editor.Schema(ctx, parts[1])
+	case aSchema:
+		text, err := s.Editor.Schema(ctx, a.contentType)
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +200,7 @@ func documentContents(uri string) func(*port.Revision, error) ([]*sdk.ResourceCo
 	}
 }
 
-func (s *Service) environmentContents(ctx context.Context, uri string, which []string) ([]*sdk.ResourceContents, error) {
+func (s *Service) environmentContents(ctx context.Context, uri string, a address) ([]*sdk.ResourceContents, error) {
 	environments, err := s.Types.Environments(ctx)
 	if err != nil {
 		return nil, err
@@ -245,12 +211,12 @@ func (s *Service) environmentContents(ctx context.Context, uri string, which []s
 	}
 	all := []info{}
 	for _, e := range environments {
-		if len(which) == 1 && which[0] == e.Name {
+		if a.environment == e.Name {
 			return textContents(uri, info{e.Name, e.Alias})
 		}
 		all = append(all, info{e.Name, e.Alias})
 	}
-	if len(which) == 1 {
+	if a.kind == aEnvironment {
 		return nil, nil
 	}
 	return textContents(uri, map[string]any{"environments": all})
@@ -277,11 +243,13 @@ func (s *Service) fileContents(ctx context.Context, uri, hash string) ([]*sdk.Re
 	return []*sdk.ResourceContents{c}, nil
 }
 
+// longestURI is how long an address to follow may be, in bytes.
+const longestURI = 2000
+
 // maySubscribe refuses subscriptions to what the caller cannot read.
 func (s *Service) maySubscribe(ctx context.Context, req *sdk.SubscribeRequest) error {
 	c := callerOf(req)
-	const longest = 2000
-	if len(req.Params.URI) > longest {
+	if len(req.Params.URI) > longestURI {
 		return problem.New(problem.Invalid, "the uri is too long")
 	}
 	if c != nil && c.resumed || s.isFixture(req.Params.URI) {
@@ -295,22 +263,4 @@ func (s *Service) maySubscribe(ctx context.Context, req *sdk.SubscribeRequest) e
 		return s.unknownResource(req, req.Params.URI)
 	}
 	return err
-}
-
-// watchedURIs are the addresses that sessions of this process follow. Listen
-// streams are not among them: they hear of single changes only.
-func (s *Service) watchedURIs() []string {
-	seen := map[string]bool{}
-	var list []string
-	for _, x := range s.sessions.list() {
-		x.mu.Lock()
-		for _, u := range x.subscribed {
-			if !seen[u] {
-				seen[u] = true
-				list = append(list, u)
-			}
-		}
-		x.mu.Unlock()
-	}
-	return list
 }

@@ -42,6 +42,7 @@ func (s *Service) newServer() *sdk.Server {
 	s.addPrompts(server)
 	s.addFixtures(server)
 	server.AddReceivingMiddleware(s.receive)
+	server.AddSendingMiddleware(s.send)
 	return server
 }
 
@@ -89,6 +90,8 @@ func (s *Service) method(ctx context.Context, method string, req sdk.Request, ne
 		return s.listTemplates(ctx, r, next)
 	case *sdk.ReadResourceRequest:
 		return s.readResource(ctx, r, next)
+	case *sdk.SubscriptionsListenRequest:
+		return s.listen(ctx, r, next)
 	case *sdk.SubscribeRequest:
 		res, err := next(ctx, method, req)
 		if err == nil {

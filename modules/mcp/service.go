@@ -61,7 +61,9 @@ type Service struct {
 	donors    map[string]context.Context
 	stateless [2]http.Handler // JSON, events
 	tools     *toolbox
+	schemas   schemas // of tools of other modules
 	sessions  sessions
+	listeners listeners
 	replay    *replay
 	changes   *changes
 	secret    []byte
@@ -86,7 +88,7 @@ func New(ctx context.Context, o Options) *Service {
 	s.replay = &replay{store: s.store, log: s.log, now: s.now, all: map[streamKey]*kept{}}
 	s.tools = newToolbox(s)
 	s.sdk = s.newServer()
-	s.changes = &changes{service: s, wake: make(chan struct{}, 1), uris: map[string]bool{}}
+	s.changes = &changes{service: s, wake: make(chan struct{}, 1)}
 	for _, v := range sdk.SupportedProtocolVersions() {
 		if v < stateless {
 			s.versions = append(s.versions, v)

@@ -41,6 +41,7 @@ type session struct {
 	running    int             // requests
 	calls      map[string]bool // raw ids of calls that run here
 	subscribed []string
+	hears      listener // whose stream was opened last
 }
 
 // sessions are those in the memory of this process.
@@ -300,6 +301,9 @@ func (s *Service) get(w http.ResponseWriter, r *http.Request) error {
 	defer end()
 	x.enter(nil)
 	defer x.leave(nil, s.now)
+	x.mu.Lock()
+	x.hears = listener{q.id, tokenOf(r)}
+	x.mu.Unlock()
 	a := &answer{ResponseWriter: w, process: s.process}
 	s.hand(s.versioned(ctx, r.Header.Get(headerVersion)), q, nil).serve(x.transport, a)
 	a.finish()

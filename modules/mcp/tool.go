@@ -82,15 +82,6 @@ func hints(readOnly, destructive, idempotent, open bool) *sdk.ToolAnnotations {
 	return a
 }
 
-// schema prepares a JSON Schema to check arguments.
-func schema(text string) (*jsonschema.Resolved, error) {
-	var s jsonschema.Schema
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return nil, err
-	}
-	return s.Resolve(nil)
-}
-
 // handler serves a call of the tool.
 func (s *Service) handler(t *tool) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

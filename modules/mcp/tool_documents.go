@@ -221,6 +221,7 @@ func (s *Service) saved(ctx context.Context, t *target) func(*port.Saved, error)
 		if err != nil {
 			return nil, err
 		}
+		s.changes.resourceChanged(documentAddress(o.Key.Type, o.Key.OUUID).String()) // drafts have no events
 		d := savedOf(o)
 		d.RawData = slices.Clone(t.RawData)
 		if r, err := s.Editor.Read(ctx, o.Key, o.Revision); err == nil { // who may write may lack the right to read
