@@ -16,10 +16,9 @@ var contributedName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
 // contributed lists the tools of other modules that the caller may use. What
 // cannot be offered is left out with a line in the log: one bad tool must not
-// cost an agent the others.
-func (s *Service) contributed(ctx context.Context) ([]*sdk.Tool, error) {
+// cost an agent the others. taken are the names of what is listed already.
+func (s *Service) contributed(ctx context.Context, taken map[string]bool) ([]*sdk.Tool, error) {
 	var list []*sdk.Tool
-	taken := map[string]bool{}
 	for _, source := range s.Tools {
 		tools, err := source.Tools(ctx)
 		if err != nil {

@@ -104,11 +104,11 @@ func (s *Service) post(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch {
 	case later && q.batch:
-		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "this revision of the protocol has no batches")
+		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "this revision of the protocol has no batches: send one message in a request")
 	case later:
 		s.serveStateless(q)
 	case version != "" && !slices.Contains(s.versions, version):
-		fail(w, http.StatusBadRequest, q.first(), codeInvalidRequest, "unsupported protocol version; supported are "+strings.Join(s.versions, ", "))
+		fail(w, http.StatusBadRequest, q.first(), codeInvalidRequest, "unsupported protocol version; supported in Mcp-Protocol-Version are "+strings.Join(s.versions, ", ")+" with a session and "+stateless+" without")
 	default:
 		s.serveSession(q)
 	}
@@ -128,13 +128,14 @@ func (s *Service) read(w http.ResponseWriter, r *http.Request) (q *request, ok b
 		return q, true
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		fail(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "Content-Type must be application/json")
+		fail(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "Content-Type must be application/json: send one message of JSON-RPC as the body")
 		return nil, false
 	}
 	var err error
 	q.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.cfg.MaxBody)))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		fail(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, "the message is larger than "+s.cfg.MaxBody.String())
+		fail(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, "the message is larger than "+s.cfg.MaxBody.String()+
+			" (mcp.max_body): send files over HTTP, the tool get_upload_instructions tells how; large fields in several calls of update_draft")
 		return nil, false
 	}
 	if err != nil {
@@ -147,12 +148,14 @@ func (s *Service) read(w http.ResponseWriter, r *http.Request) (q *request, ok b
 		return nil, false
 	}
 	if len(q.messages) == 0 {
-		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "the batch is empty")
+		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "the batch is empty: send one message in a request")
 		return nil, false
 	}
-	if slices.ContainsFunc(q.messages, func(m peeked) bool { return m.empty }) {
-		fail(w, http.StatusBadRequest, q.first(), codeInvalidRequest, "this is no message of JSON-RPC 2.0")
-		return nil, false
+	for _, m := range q.messages {
+		if m.wrong != "" {
+			fail(w, http.StatusBadRequest, q.first(), codeInvalidRequest, "this is no message of JSON-RPC 2.0: "+m.wrong)
+			return nil, false
+		}
 	}
 	return q, true
 }

@@ -41,6 +41,27 @@ func TestTheDoorRefuses(t *testing.T) {
 			{"batch without sessions", `[` + ping + `]`, later, 400, -32600},
 			{"initialize again", initialize, []string{"Mcp-Session-Id", session}, 400, -32600},
 			{"initialize in a batch", `[` + initialize + `]`, nil, 400, -32600},
+			{"batch of too much", `[` + strings.Repeat(ping+",", 99) + ping + `]`, []string{"Mcp-Session-Id", session}, 413, -32600},
+			{"deep arguments", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":` + strings.Repeat(`{"a":`, 120) + `1` + strings.Repeat(`}`, 120) + `}}`, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"two bodies", ping + ping, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"not UTF-8", `{"jsonrpc":"2.0","id":1,"method":"pi` + "\xff" + `ng"}`, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"NaN", `{"jsonrpc":"2.0","id":NaN,"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"empty body", ``, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"no content type", ping, []string{"Content-Type", "", "Mcp-Session-Id", session}, 415, -32600},
+			{"form", ping, []string{"Content-Type", "application/x-www-form-urlencoded", "Mcp-Session-Id", session}, 415, -32600},
+			{"huge number as id", `{"jsonrpc":"2.0","id":1e999,"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32700},
+			{"id that loses digits", `{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32600},
+			{"fraction as id", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32600},
+			{"object as id", `{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32600},
+			{"another JSON-RPC", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, []string{"Mcp-Session-Id", session}, 400, -32600},
+			{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"nope"}`, []string{"Mcp-Session-Id", session}, 400, -32600},
+			{"header in the session id", ping, []string{"Mcp-Session-Id", session + " X-Auth-Token: bob"}, 404, -32600},
+			{"bytes in the session id", ping, []string{"Mcp-Session-Id", "\xff\xfe' OR 1=1 --"}, 404, -32600},
+			{"Last-Event-ID with POST", ping, []string{"Mcp-Session-Id", session, "Last-Event-ID", "x_1"}, 400, -32600},
+			{"revision that differs from the body", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`, []string{"Mcp-Protocol-Version", "2025-11-25"}, 400, -32020},
+			{"method that differs from the header", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"}, 400, -32020},
+			{"origin with a port of ours", ping, []string{"Origin", "https://127.0.0.1.evil.example:80"}, 403, -32600},
+			{"origin that is no address", ping, []string{"Origin", "%zz"}, 403, -32600},
 			{"not an object", `7`, []string{"Mcp-Session-Id", session}, 400, -32600},
 			{"no method", `{"jsonrpc":"2.0","id":1}`, []string{"Mcp-Session-Id", session}, 400, -32600},
 		} {
@@ -54,6 +75,45 @@ func TestTheDoorRefuses(t *testing.T) {
 		var batch []json.RawMessage
 		if err := json.Unmarshal([]byte(body), &batch); err != nil || status != 200 || len(batch) != 2 {
 			t.Errorf("a batch of 2025-03-26: %d %s", status, body)
+		}
+	})
+}
+
+// TestWhatIsOddIsServed sends what looks wrong and is allowed, or has no answer.
+func TestWhatIsOddIsServed(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		r := replicaOn(t, d, &people{gone: map[string]bool{}}, nil)
+		session := begin(t, r, "ann", initialize)
+		for _, c := range []struct {
+			name, body string
+			headers    []string
+			status     int
+			want       string
+		}{
+			{"cancel of nothing", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4711}}`, nil, 202, ""},
+			{"cancel without an id", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{}}`, nil, 202, ""},
+			{"cancel of an odd id", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{"a":[1]}}}`, nil, 202, ""},
+			{"answer to nothing", `{"jsonrpc":"2.0","id":99,"result":{}}`, nil, 202, ""},
+			{"answer to a process that is not", `{"jsonrpc":"2.0","id":"nobody.7","result":{}}`, nil, 202, ""},
+			{"unknown notification", `{"jsonrpc":"2.0","method":"notifications/nope"}`, nil, 400, "-32600"},
+			{"large number as id", `{"jsonrpc":"2.0","id":9007199254740991,"method":"ping"}`, nil, 200, `"id":9007199254740991`},
+			{"long text as id", `{"jsonrpc":"2.0","id":"` + strings.Repeat("i", 3000) + `","method":"ping"}`, nil, 200, strings.Repeat("i", 3000)},
+			{"text that is a number as id", `{"jsonrpc":"2.0","id":"1","method":"ping"}`, nil, 200, `"id":"1"`},
+			{"cursor of somebody else", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"AAAA////"}}`, nil, 200, `-32602`},
+			{"cursor that is no text", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":{}}}`, nil, 200, `"error"`},
+			{"params that are no object", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[1]}`, nil, 200, `"error"`},
+			{"no params", `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, nil, 400, `"error"`},
+			{"character that cannot be stored", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"\u0000://"}}`, nil, 400, `-32700`},
+			{"resource of no scheme", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"://"}}`, nil, 200, `-32002`},
+			{"log level that is none", `{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"loud"}}`, nil, 200, `"error"`},
+			{"content type with a charset", ping, []string{"Content-Type", "application/json; charset=utf-8"}, 200, `"result"`},
+			{"Accept of anything", ping, []string{"Accept", "*/*;q=0.1, image/png"}, 200, `"result"`},
+			{"Accept that is broken", ping, []string{"Accept", ",;,=;q=a/b/c"}, 200, `"result"`},
+		} {
+			status, _, body := post(t, r, "ann", c.body, append([]string{"Mcp-Session-Id", session}, c.headers...)...)
+			if status != c.status || !strings.Contains(body, c.want) {
+				t.Errorf("%s: %d %s", c.name, status, body)
+			}
 		}
 	})
 }

@@ -103,7 +103,7 @@ func FuzzDifferences(f *testing.F) {
 
 func TestNamesOfToolsFit(t *testing.T) {
 	long := string(bytes.Repeat([]byte("x"), 100))
-	for _, prefix := range []string{readDocument, readShort, saveDocument, saveShort} {
+	for _, prefix := range []string{reading.document, reading.short, saving.document, saving.short} {
 		a, b := toolName(prefix, long), toolName(prefix, long[:99]+"y")
 		if len(a) > longestName || a == b || !contributedName.MatchString(a) {
 			t.Errorf("%s %s", a, b)

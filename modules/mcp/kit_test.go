@@ -130,6 +130,12 @@ type replica struct {
 
 func replicaOn(t testing.TB, d *db.DB, who *people, amend func(*mcp.Config)) *replica {
 	t.Helper()
+	return replicaAt(t, d, who, amend, nil)
+}
+
+// replicaAt is replicaOn with a clock.
+func replicaAt(t testing.TB, d *db.DB, who *people, amend func(*mcp.Config), now func() time.Time) *replica {
+	t.Helper()
 	r := &replica{bench: newBench()}
 	c := mcp.Defaults()
 	c.Fixtures = true
@@ -137,7 +143,7 @@ func replicaOn(t testing.TB, d *db.DB, who *people, amend func(*mcp.Config)) *re
 		amend(c)
 	}
 	r.Service = mcp.New(t.Context(), mcp.Options{
-		DB: d, Config: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test", Authenticator: who,
+		DB: d, Config: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Version: "test", Authenticator: who, Now: now,
 		Tools: []port.ToolSource{r.bench}, Resources: []port.ResourceSource{r.bench},
 	})
 	if err := r.Start(t.Context()); err != nil {

@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -124,35 +122,16 @@ func (s *Service) listTools(ctx context.Context, req *sdk.ListToolsRequest, next
 			out.Tools = append(out.Tools, t)
 		}
 	}
-	contributed, err := s.contributed(ctx)
+	taken := map[string]bool{}
+	for _, t := range out.Tools {
+		taken[t.Name] = true
+	}
+	contributed, err := s.contributed(ctx, taken)
 	if err != nil {
 		return nil, err
 	}
 	out.Tools = append(out.Tools, contributed...)
 	return out, nil
-}
-
-// The names of the tools per content type, in both forms (spec.md 4.2).
-const (
-	readDocument = "get_document_"
-	readShort    = "get_"
-	saveDocument = "create_document_"
-	saveShort    = "save_"
-)
-
-// longestName is what clients take as the name of a tool.
-const longestName = 64
-
-// toolName makes the name of a tool of a content type. One that is too long is
-// cut, and told apart by a hash.
-func toolName(prefix, contentType string) string {
-	name := prefix + contentType
-	if len(name) <= longestName {
-		return name
-	}
-	sum := sha256.Sum256([]byte(contentType))
-	tail := "_" + hex.EncodeToString(sum[:4])
-	return name[:longestName-len(tail)] + tail
 }
 
 // perType lists the tools of the content types of a menu.
@@ -197,27 +176,19 @@ func (b *toolbox) perType(ctx context.Context, m *menu) ([]*sdk.Tool, error) {
 }
 
 func (s *Service) readTool(t port.DocumentType) *sdk.Tool {
-	prefix := readDocument
-	if s.cfg.ToolNames == namesShort {
-		prefix = readShort
-	}
 	return &sdk.Tool{
-		Name: toolName(prefix, t.Name), Title: "Read: " + t.Singular, Description: "Read a document of the content type " + t.Name + about(t),
+		Name: s.listedName(reading, t.Name), Title: "Read: " + t.Singular, Description: "Read a document of the content type " + t.Name + about(t),
 		InputSchema: json.RawMessage(inputOuuid), OutputSchema: json.RawMessage(outputDocument), Annotations: hints(true, false, true, false),
 	}
 }
 
 func (s *Service) saveTool(ctx context.Context, t port.DocumentType) (*sdk.Tool, error) {
-	prefix := saveDocument
-	if s.cfg.ToolNames == namesShort {
-		prefix = saveShort
-	}
 	raw, err := s.Editor.Schema(ctx, t.Name)
 	if err != nil {
 		return nil, err
 	}
 	return &sdk.Tool{
-		Name: toolName(prefix, t.Name), Title: "Draft: " + t.Singular,
+		Name: s.listedName(saving, t.Name), Title: "Draft: " + t.Singular,
 		Description: "Create a draft of the content type " + t.Name + ", or replace the data of a document by a draft when its ouuid is given. Nothing is published." + about(t),
 		InputSchema: json.RawMessage(saveSchema(raw)), OutputSchema: json.RawMessage(outputSaved), Annotations: hints(false, false, false, false),
 	}, nil
@@ -256,11 +227,11 @@ func (s *Service) callTool(ctx context.Context, req *sdk.CallToolRequest, next s
 	}
 	name := req.Params.Name
 	if s.tools.byName[name] == nil {
-		to, contentType, err := s.perTypeName(ctx, name)
+		m, err := s.menu(ctx)
 		if err != nil {
 			return nil, err
 		}
-		if to != "" {
+		if to, contentType := perTypeName(name, m.types, s.cfg.ToolNames); to != "" {
 			args, err := withType(req.Params.Arguments, contentType)
 			if err != nil {
 				return s.wrongArguments(req, err)
@@ -292,26 +263,4 @@ func withType(args []byte, contentType string) ([]byte, error) {
 		return nil, problem.New(problem.Invalid, "contentType is not an argument of this tool")
 	}
 	return rawjson.Set(nil, args, "contentType", rawjson.AppendString(nil, contentType)), nil
-}
-
-// perTypeName finds the tool and the content type that a name stands for, among
-// those that the caller may view.
-func (s *Service) perTypeName(ctx context.Context, name string) (to, contentType string, err error) {
-	m, err := s.menu(ctx)
-	if err != nil {
-		return "", "", err
-	}
-	for _, form := range []struct{ prefix, to string }{
-		{readDocument, "get_document"}, {saveDocument, "save_document"}, {readShort, "get_document"}, {saveShort, "save_document"},
-	} {
-		if !strings.HasPrefix(name, form.prefix) {
-			continue
-		}
-		for _, t := range m.types {
-			if toolName(form.prefix, t.Name) == name {
-				return form.to, t.Name, nil
-			}
-		}
-	}
-	return "", "", nil
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -41,14 +42,13 @@ type peeked struct {
 	id       []byte // raw JSON; nil for a notification
 	response bool
 	version  string // of params._meta
-	empty    bool   // neither asks nor answers anything
+	wrong    string // why it is no message; empty when it is one
 }
 
 // isCall reports whether the message wants an answer.
 func (p *peeked) isCall() bool { return !p.response && p.id != nil }
 
-// peek looks at a body. It is an error when the body is not JSON; whether it is
-// JSON-RPC is for the SDK to say.
+// peek looks at a body. It is an error when the body is not JSON.
 func peek(body []byte) (messages []peeked, batch bool, err error) {
 	if err := rawjson.Check(body, rawjson.Limits{Depth: deepest}); err != nil {
 		return nil, false, err
@@ -65,8 +65,11 @@ func peek(body []byte) (messages []peeked, batch bool, err error) {
 func peekOne(raw []byte) peeked {
 	p := peeked{raw: raw}
 	if rawjson.KindOf(raw) != rawjson.Map {
-		p.empty = true
+		p.wrong = "it is no object"
 		return p
+	}
+	if v, _ := rawjson.Get(raw, "jsonrpc"); string(v) != `"2.0"` {
+		p.wrong = `jsonrpc must be "2.0"`
 	}
 	if v, ok := rawjson.Get(raw, "method"); ok {
 		p.method, _ = rawjson.String(v)
@@ -74,10 +77,15 @@ func peekOne(raw []byte) peeked {
 		p.response = true
 		_, result := rawjson.Get(raw, "result")
 		_, failed := rawjson.Get(raw, "error")
-		p.empty = !result && !failed
+		if !result && !failed {
+			p.wrong = "it has neither method nor result nor error"
+		}
 	}
 	if v, ok := rawjson.Get(raw, "id"); ok && rawjson.KindOf(v) != rawjson.Null {
 		p.id = v
+		if !isID(v) {
+			p.wrong = "id must be a text or a whole number up to 9007199254740991"
+		}
 	}
 	params, ok := rawjson.Get(raw, "params")
 	if !ok || rawjson.KindOf(params) != rawjson.Map {
@@ -92,6 +100,20 @@ func peekOne(raw []byte) peeked {
 		}
 	}
 	return p
+}
+
+// isID reports whether a JSON value can be an id that the SDK gives back as it
+// was: it takes numbers for floating ones and drops what is behind the point.
+func isID(v []byte) bool {
+	switch rawjson.KindOf(v) {
+	case rawjson.Text:
+		return true
+	case rawjson.Number:
+		const exact = 1<<53 - 1
+		f, err := strconv.ParseFloat(string(v), 64)
+		return err == nil && f == math.Trunc(f) && math.Abs(f) <= exact
+	}
+	return false
 }
 
 // rpcError is the error of a JSON-RPC answer.

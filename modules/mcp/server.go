@@ -75,6 +75,9 @@ func (s *Service) method(ctx context.Context, method string, req sdk.Request, ne
 		}
 		return res, err
 	case *sdk.ServerRequest[*sdk.SetLoggingLevelParams]:
+		if r.Params == nil || !slices.Contains(logLevels, r.Params.Level) {
+			return nil, problem.New(problem.Invalid, "level must be one of %v", logLevels)
+		}
 		res, err := next(ctx, method, req)
 		if err == nil && r.Session.ID() != "" {
 			err = s.store.exec(ctx, setLogLevel, string(r.Params.Level), r.Session.ID())
@@ -138,6 +141,9 @@ func clipped(name string) string {
 	const longest = 100
 	return strings.ToValidUTF8(name[:min(len(name), longest)], "")
 }
+
+// logLevels are those of the protocol (RFC 5424).
+var logLevels = []sdk.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
 // maxSubscriptions bounds the subscriptions of a session.
 const maxSubscriptions = 1000

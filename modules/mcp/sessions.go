@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -91,7 +92,7 @@ func (s *Service) serveSession(q *request) {
 	initialize := slices.ContainsFunc(q.messages, func(m peeked) bool { return m.method == "initialize" })
 	switch {
 	case initialize && (q.batch || id != ""):
-		fail(q.w, http.StatusBadRequest, q.first(), codeInvalidRequest, "initialize stands alone and without Mcp-Session-Id")
+		fail(q.w, http.StatusBadRequest, q.first(), codeInvalidRequest, "initialize stands alone and without Mcp-Session-Id: send it first, then use the session of its answer")
 		return
 	case initialize:
 		s.begin(q)
@@ -105,7 +106,7 @@ func (s *Service) serveSession(q *request) {
 		return
 	}
 	if q.batch && x.version >= withoutBatches {
-		fail(q.w, http.StatusBadRequest, nil, codeInvalidRequest, "revision "+x.version+" of the protocol has no batches")
+		fail(q.w, http.StatusBadRequest, nil, codeInvalidRequest, "revision "+x.version+" of the protocol has no batches: send one message in a request")
 		return
 	}
 	s.run(q, x)
@@ -163,9 +164,12 @@ func (s *Service) resume(q *request) (*session, bool) {
 	return x, true
 }
 
+// sessionID is the form of ids, which connect makes.
+var sessionID = regexp.MustCompile(`^[A-Z2-7]{26}$`)
+
 // open gives the session with an id, nil when there is none (any more).
 func (s *Service) open(ctx context.Context, id string) (*session, error) {
-	if len(id) > 64 {
+	if !sessionID.MatchString(id) {
 		return nil, nil
 	}
 	x := s.sessions.get(id)
@@ -322,7 +326,7 @@ func (s *Service) delete(w http.ResponseWriter, r *http.Request) error {
 		fail(w, http.StatusMethodNotAllowed, nil, codeInvalidRequest, "this revision of the protocol has no sessions")
 		return nil
 	case r.Header.Get(headerSession) == "":
-		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "Mcp-Session-Id is missing")
+		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "Mcp-Session-Id is missing: name the session to end")
 		return nil
 	}
 	x, ok := s.resume(q)

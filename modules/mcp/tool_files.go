@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -15,9 +16,18 @@ const fileOutput = `{"type":"object","properties":{"hash":{"type":"string"},"nam
 
 const argHash = `"hash":{"type":"string"}`
 
-// chunkSize is how much of a file one call may carry, in bytes (contract-notes
+// chunkSize is how much of a file one answer may carry, in bytes (contract-notes
 // 1.2).
 const chunkSize = 5 << 20
+
+// roomForCall is what a message needs beside the bytes of a piece.
+const roomForCall = 1 << 10
+
+// pieceSize is how much of a file one call may carry, in bytes: base64 makes
+// four of three, and the message must fit max_body.
+func (c *Config) pieceSize() int {
+	return min(chunkSize, max(0, (int(c.MaxBody)-roomForCall)/4*3))
+}
 
 func (s *Service) fileTools() []*tool {
 	if s.Files == nil {
@@ -44,7 +54,7 @@ func (s *Service) fileTools() []*tool {
 			name: "init_asset_upload", title: "Begin upload", description: "Announce a small file that you send in pieces with upload_asset_chunk.",
 			input: announce, output: fileOutput, idempotent: true, full: true, offered: always, run: s.runInit,
 		}, {
-			name: "upload_asset_chunk", title: "Upload piece", description: "Send the next bytes of an announced file in base64, 5 MiB at most.",
+			name: "upload_asset_chunk", title: "Upload piece", description: fmt.Sprintf("Send the next bytes of an announced file in base64, %d bytes of the file at most.", s.cfg.pieceSize()),
 			input:  `{"type":"object","properties":{` + argHash + `,"chunkBase64":{"type":"string"}},"required":["hash","chunkBase64"],"additionalProperties":false}`,
 			output: fileOutput, full: true, offered: always, run: s.runChunk,
 		}, {
@@ -97,12 +107,12 @@ func answerOf(f *port.File) fileAnswer {
 	return fileAnswer{Hash: f.Hash, Name: f.Name, Type: f.Type, Size: f.Size, Algo: f.Algo}
 }
 
-func uploadOf(u *port.FileUpload, err error) (*result, error) {
+func (s *Service) uploadOf(u *port.FileUpload, err error) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
 	a := answerOf(&u.File)
-	a.Available, a.Uploaded, a.Status, a.User, a.ChunkSize = &u.Available, &u.Uploaded, "created", u.User, chunkSize
+	a.Available, a.Uploaded, a.Status, a.User, a.ChunkSize = &u.Available, &u.Uploaded, "created", u.User, s.cfg.pieceSize()
 	return object(a)
 }
 
@@ -125,7 +135,7 @@ func (s *Service) runInit(ctx context.Context, c *call) (*result, error) {
 	if err := c.into(&a); err != nil {
 		return nil, err
 	}
-	return uploadOf(s.Files.BeginUpload(ctx, a))
+	return s.uploadOf(s.Files.BeginUpload(ctx, a))
 }
 
 func (s *Service) runChunk(ctx context.Context, c *call) (*result, error) {
@@ -137,15 +147,15 @@ func (s *Service) runChunk(ctx context.Context, c *call) (*result, error) {
 		return nil, err
 	}
 	size := int64(base64.StdEncoding.DecodedLen(len(a.Chunk)))
-	if size > chunkSize+2 {
-		return nil, problem.Field(problem.TooLarge, "chunkBase64", "holds more than 5 MiB")
+	if size > int64(s.cfg.pieceSize())+2 {
+		return nil, problem.Field(problem.TooLarge, "chunkBase64", "holds more than %d bytes: send smaller pieces, or the file over HTTP (see get_upload_instructions)", s.cfg.pieceSize())
 	}
 	size -= int64(strings.Count(a.Chunk[max(0, len(a.Chunk)-2):], "="))
 	u, err := s.Files.AddChunk(ctx, a.Hash, base64.NewDecoder(base64.StdEncoding, strings.NewReader(a.Chunk)), size)
 	if corrupt := base64.CorruptInputError(0); errors.As(err, &corrupt) {
 		return nil, problem.Field(problem.Invalid, "chunkBase64", "is not base64")
 	}
-	return uploadOf(u, err)
+	return s.uploadOf(u, err)
 }
 
 func (s *Service) runDownload(ctx context.Context, c *call) (*result, error) {
