@@ -21,6 +21,10 @@ func commands() []module.Command {
 	return []module.Command{
 		module.Cmd(module.Command{Use: "plugin list", Short: "List the plugins with their states and reasons"}, runList),
 		module.Cmd(module.Command{
+			Use: "plugin show NAME", Short: "Show what a plugin is and may, and its settings without secrets", Args: one, Local: true,
+			Long: "An enabled plugin is started for a moment, for only its program knows which settings are secrets.",
+		}, runShow),
+		module.Cmd(module.Command{
 			Use: "plugin enable NAME", Short: "Run a plugin of the folder, now and whenever the server runs", Args: one, Local: true,
 			Long: "Pins the sum of the program: one that is replaced afterwards does not run before it is enabled again. A server that runs notices within seconds. " +
 				"What the plugin asks for must be granted by name, or with --grant all.",

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/event"
@@ -86,9 +87,31 @@ func (d documentService) write(ctx context.Context, verb string, req *hostv1.Wri
 	if err != nil {
 		return nil, err
 	}
+	if ok, _ := rawjson.Get(b, "success"); string(ok) != "true" {
+		return nil, d.invalid(ctx, req.Type, b)
+	}
 	ouuid, _ := rawjson.Get(b, "ouuid")
 	id, _ := rawjson.String(ouuid)
 	return &hostv1.WriteDocumentResponse{Ouuid: id, Revision: number(b, "revision_id")}, nil
+}
+
+// invalid is the error of data that breaks its content type. The API has kept
+// it in a draft, for people to go on with; a plugin has no use for that.
+func (d documentService) invalid(ctx context.Context, contentType string, answer []byte) error {
+	if revision := number(answer, "revision_id"); revision != 0 {
+		path, err := documentPath("discard", contentType, strconv.FormatInt(revision, 10))
+		if err == nil {
+			_, err = d.s.ask(ctx, http.MethodPost, path, []byte("[]"))
+		}
+		if err != nil {
+			d.s.h.log.WarnContext(ctx, "the draft of a plugin is left behind", "plugin", d.s.name, "revision", revision, "error", err)
+		}
+	}
+	var told struct {
+		Error []string `json:"error"`
+	}
+	_ = json.Unmarshal(answer, &told) // else there is no reason to tell
+	return problem.New(problem.Unprocessable, "the document is not as its content type wants it: %s", strings.Join(told.Error, "; "))
 }
 
 func number(object []byte, member string) int64 {

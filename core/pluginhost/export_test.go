@@ -29,10 +29,13 @@ func (h *Host) Transformer() port.WebhookTransformer { return transformer{h} }
 // RunLine runs a command of the module.
 func (h *Host) RunLine(ctx context.Context, name string, call *module.Call) error {
 	run := map[string]func(context.Context, *Host, *module.Call) error{
-		"list": runList, "enable": runEnable, "disable": runChange("disabled", true), "reload": runChange("reloaded", false), "run": runRun,
+		"list": runList, "show": runShow, "enable": runEnable, "disable": runChange("disabled", true), "reload": runChange("reloaded", false), "run": runRun,
 	}[name]
 	if run == nil {
 		return fmt.Errorf("no command %s", name)
 	}
 	return run(ctx, h, call)
 }
+
+// Redact writes settings without secrets.
+func Redact(settings, schema string) string { return string(redact([]byte(settings), []byte(schema))) }

@@ -26,6 +26,7 @@ type text struct {
 type settings struct {
 	Channels []string `json:"channels,omitempty" doc:"where to"`
 	Limit    int      `json:"limit,omitempty"`
+	Key      string   `json:"key,omitempty" secret:"true"`
 }
 
 // playPlugin is what the test program does as a plugin.

@@ -23,7 +23,7 @@ type host struct {
 }
 
 func newHost(conn grpc.ClientConnInterface, folder string) *host {
-	return &host{conn: conn, log: hostv1.NewLogClient(conn), folder: folder}
+	return &host{conn: plainly{conn}, log: hostv1.NewLogClient(conn), folder: folder}
 }
 
 // dial connects to the host services.

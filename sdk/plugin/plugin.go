@@ -84,7 +84,7 @@ func (p *Plugin) Needs(capabilities ...string) *Plugin {
 }
 
 // Config says which settings the plugin takes: a struct whose fields bear the
-// tags json and doc. fn gets them at the start and whenever they change; its
+// tags json and doc, and secret:"true" where nobody should see them. fn gets them at the start and whenever they change; its
 // error refuses them, and one made with Field names the field. Settings that
 // the struct does not know are refused before.
 func Config[T any](p *Plugin, fn func(c *Call, settings T) error) {

@@ -69,6 +69,9 @@ func structSchema(t reflect.Type, s map[string]any) {
 			name = f.Name
 		}
 		property := schema(f.Type, f.Tag.Get("doc"))
+		if f.Tag.Get("secret") == "true" {
+			property["format"], property["writeOnly"] = "password", true
+		}
 		if enum := f.Tag.Get("enum"); enum != "" {
 			property["enum"] = strings.Split(enum, ",")
 		}
