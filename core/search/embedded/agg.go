@@ -5,6 +5,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 // set is some objects of one space of one view, in order. An aggregation works
@@ -14,9 +15,6 @@ type set struct {
 	sp      *space
 	objects []uint32
 }
-
-// maxBuckets bounds the buckets of one answer.
-const maxBuckets = 65_536
 
 // aggregate computes the aggregations of a request over the hits.
 func (r *run) aggregate() ([]search.AggResult, error) {
@@ -98,8 +96,8 @@ func (r *run) single(a *search.Agg, sets []set) (search.ResultBody, error) {
 
 // spend counts buckets and refuses too many.
 func (r *run) spend(a *search.Agg, n int) error {
-	if r.buckets += n; r.buckets > maxBuckets {
-		return problem.Field(problem.Invalid, a.Path, "the aggregations make more than %d buckets", maxBuckets)
+	if r.buckets += n; r.buckets > bucketing.MaxBuckets {
+		return bucketing.TooMany(a)
 	}
 	return nil
 }
@@ -190,6 +188,14 @@ func outside(sets []set, path string) []set {
 			continue
 		}
 		out = append(out, set{s.v, to, lifted})
+	}
+	return out
+}
+// familiesOf gives the families that a field has in each set.
+func familiesOf(sets []set, field string) [][]*family {
+	out := make([][]*family, len(sets))
+	for i, s := range sets {
+		out[i] = s.v.families(s.sp, field)
 	}
 	return out
 }

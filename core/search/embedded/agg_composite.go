@@ -3,8 +3,8 @@ package embedded
 import (
 	"encoding/binary"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 // composite is a composite aggregation on its way. The values of each source
@@ -13,7 +13,7 @@ type composite struct {
 	run     *run
 	body    *search.CompositeAgg
 	sources []compositeSource
-	after   []compositeValue
+	after   []bucketing.SourceValue
 	lists   bool
 	n       int // sets
 	slots   map[string]*combination
@@ -32,7 +32,7 @@ type combination struct {
 }
 
 func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set) (search.ResultBody, error) {
-	if err := checkSorts(a); err != nil {
+	if err := bucketing.Check(a, nil); err != nil {
 		return nil, err
 	}
 	c := &composite{run: r, body: body, lists: len(a.Subs) > 0, n: len(sets), slots: map[string]*combination{}}
@@ -43,7 +43,8 @@ func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set)
 		}
 		c.sources = append(c.sources, s)
 	}
-	if err := c.readAfter(a); err != nil {
+	var err error
+	if c.after, err = bucketing.ReadAfter(a, body, func(i int) *bucketing.Source { return &c.sources[i].Source }); err != nil {
 		return nil, err
 	}
 	for i, s := range sets {
@@ -52,18 +53,6 @@ func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set)
 		}
 	}
 	return c.result(a, sets)
-}
-
-// readAfter reads the values of the after key as those of the sources.
-func (c *composite) readAfter(a *search.Agg) error {
-	for i, v := range c.body.After {
-		value, ok := c.sources[i].read(c.run, v)
-		if !ok {
-			return problem.Field(problem.Invalid, a.Path+".after."+c.body.Sources[i].Name, "%q is no key of this source", v.Text)
-		}
-		c.after = append(c.after, value)
-	}
-	return nil
 }
 
 // collect puts the objects of a set into their combinations.
@@ -81,7 +70,7 @@ func (c *composite) collect(i int, s set) error {
 			src := &c.sources[k]
 			src.now = src.now[:0]
 			readers[k](object)
-			if len(src.now) == 0 && src.def.Missing {
+			if len(src.now) == 0 && src.Missing {
 				src.now = append(src.now, 0)
 			}
 			complete = complete && len(src.now) > 0
@@ -132,10 +121,10 @@ func (c *composite) count(set int, object uint32) {
 			return
 		}
 		m.refused = c.after != nil && !c.behind(m)
-		if !m.refused || len(c.slots) < maxBuckets {
+		if !m.refused || len(c.slots) < bucketing.MaxBuckets {
 			c.slots[string(c.key)] = m
 		}
-		if len(c.slots) > 2*maxBuckets {
+		if len(c.slots) > 2*bucketing.MaxBuckets {
 			c.prune()
 		}
 	}
@@ -179,7 +168,7 @@ func (c *composite) candidates() []*combination {
 func (c *composite) compare(a, b *combination) int {
 	for k := range c.sources {
 		s := &c.sources[k]
-		if n := s.compare(s.values[a.ids[k]], s.values[b.ids[k]]); n != 0 {
+		if n := s.Compare(s.values[a.ids[k]], s.values[b.ids[k]]); n != 0 {
 			return n
 		}
 	}
@@ -190,7 +179,7 @@ func (c *composite) compare(a, b *combination) int {
 func (c *composite) behind(m *combination) bool {
 	for k := range c.sources {
 		s := &c.sources[k]
-		if n := s.compare(s.values[m.ids[k]], c.after[k]); n != 0 {
+		if n := s.Compare(s.values[m.ids[k]], c.after[k]); n != 0 {
 			return n > 0
 		}
 	}
@@ -200,7 +189,7 @@ func (c *composite) behind(m *combination) bool {
 func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error) {
 	out := &search.CompositeBuckets{}
 	for k := range c.sources {
-		out.Names = append(out.Names, c.sources[k].def.Name)
+		out.Names = append(out.Names, c.sources[k].Name)
 	}
 	chosen := smallest(c.candidates(), c.body.Size, c.compare)
 	if err := c.run.spend(a, len(chosen)); err != nil {
@@ -209,7 +198,7 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 	for _, m := range chosen {
 		b := search.CompositeBucket{Count: m.slot.count}
 		for k := range c.sources {
-			b.Keys = append(b.Keys, c.sources[k].write(m.ids[k]))
+			b.Keys = append(b.Keys, c.sources[k].Shown(c.sources[k].values[m.ids[k]]))
 		}
 		if c.lists {
 			members := m.slot.members.sets(sets)
@@ -224,6 +213,6 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 	if n := len(out.Buckets); n > 0 {
 		out.After = out.Buckets[n-1].Keys
 	}
-	out.Buckets = resort(a, out.Buckets, func(b *search.CompositeBucket) facts { return facts{count: b.Count, subs: b.Subs} })
+	out.Buckets = bucketing.ResortComposite(a, out.Buckets)
 	return out, nil
 }

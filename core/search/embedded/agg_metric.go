@@ -1,14 +1,13 @@
 package embedded
 
 import (
-	"math"
-
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
+	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.ResultBody, error) {
-	families, err := aggregable(sets, body.Field, a.Path)
+	families, err := bucketing.Listable(familiesOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -32,14 +31,12 @@ func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.
 	if body.Func == search.ValueCount {
 		return &search.Metric{Value: float64(countValues(body, sets, families)), Whole: true}, nil
 	}
-	m, err := sumUp(a, body, sets, families)
+	sums, err := bucketing.NewSums(a, body, mapping.FieldsOf(families...))
 	if err != nil {
 		return nil, err
 	}
-	if body.Func == search.ExtendedStats {
-		return &search.Extended{StatsResult: *m.stats(m.sum / float64(m.n)), SumOfSquares: m.squares, Sigma: body.Sigma}, nil
-	}
-	return m.result(body.Func), nil
+	err = eachNumber(a, body.Missing, sets, families, func(v float64) { sums.Add(v, 1) })
+	return sums.Result(body), err
 }
 
 func countValues(body *search.MetricAgg, sets []set, families [][]*family) int {
@@ -62,95 +59,30 @@ func countValues(body *search.MetricAgg, sets []set, families [][]*family) int {
 	return n
 }
 
-// sums are the numbers of which the metrics are made.
-type sums struct {
-	n         int64
-	sum       float64
-	squares   float64
-	low, high float64
-	print     printer
-}
-
-func (m *sums) add(v float64) {
-	m.n++
-	m.sum += v
-	m.squares += v * v
-	m.low, m.high = math.Min(m.low, v), math.Max(m.high, v)
-}
-
-func sumUp(a *search.Agg, body *search.MetricAgg, sets []set, families [][]*family) (*sums, error) {
-	m := &sums{low: math.Inf(1), high: math.Inf(-1)}
-	var err error
-	if m.print, err = printerOf(families, body.Format, a.Path); err != nil {
-		return nil, err
+// eachNumber calls f for each number that the objects of sets have in families,
+// and for what stands in for those of objects without a value.
+func eachNumber(a *search.Agg, missing *search.Value, sets []set, families [][]*family, f func(v float64)) error {
+	stand := 0.0
+	if missing != nil {
+		var err error
+		if stand, err = bucketing.StandIn(a, *missing, mapping.FieldsOf(families...)); err != nil {
+			return err
+		}
 	}
-	keyword, number := body.Field == indexField, false
 	for i, s := range sets {
-		for _, f := range families[i] {
-			if !f.field.Family.Numeric() {
-				keyword = true
-				continue
-			}
-			number = true
-			k := cursor[float64]{c: &f.nums}
+		for _, fam := range families[i] {
+			k := cursor[float64]{c: &fam.nums}
 			for _, object := range s.objects {
 				for _, v := range k.seek(object) {
-					m.add(v)
+					f(v)
 				}
 			}
 		}
-		if body.Missing != nil {
-			v, ok := numberFor(*body.Missing, families)
-			if !ok {
-				return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
-			}
+		if missing != nil {
 			for range without(s, families[i]) {
-				m.add(v)
+				f(stand)
 			}
 		}
 	}
-	if keyword && !number {
-		return nil, problem.Field(problem.Invalid, a.Path, "%s needs numbers or dates, and the field %q has none", body.Func, body.Field)
-	}
-	return m, nil
-}
-
-func (m *sums) result(f search.MetricFunc) search.ResultBody {
-	avg := m.sum / float64(m.n)
-	var v float64
-	switch f {
-	case search.Min:
-		v = m.low
-	case search.Max:
-		v = m.high
-	case search.Avg:
-		v = avg
-	case search.Sum:
-		return &search.Metric{Value: m.sum, Text: m.text(m.sum)}
-	default:
-		return m.stats(avg)
-	}
-	if m.n == 0 {
-		return &search.Metric{Null: true}
-	}
-	return &search.Metric{Value: v, Text: m.text(v)}
-}
-
-func (m *sums) stats(avg float64) *search.StatsResult {
-	if m.n == 0 {
-		return &search.StatsResult{}
-	}
-	out := &search.StatsResult{Count: m.n, Min: m.low, Max: m.high, Avg: avg, Sum: m.sum}
-	if m.text(m.low) != "" {
-		out.Texts = &[4]string{m.text(m.low), m.text(m.high), m.text(avg), m.text(m.sum)}
-	}
-	return out
-}
-
-// text gives a number in its second form, if it has one.
-func (m *sums) text(v float64) string {
-	if m.n == 0 {
-		return ""
-	}
-	return m.print.text(v)
+	return nil
 }

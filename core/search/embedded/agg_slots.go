@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"cmp"
+	"iter"
 	"math"
 	"slices"
 )
@@ -39,21 +41,21 @@ func (h *histogram) layOut(sets []set, families [][]*family) slots {
 			}
 		}
 	}
-	if n == 0 || h.body.Dates && h.body.Calendar == "" {
+	if n == 0 || h.Dates && h.Calendar == "" {
 		return out
 	}
-	if h.body.Calendar == "" {
-		out.base = math.Floor((low - h.body.Offset) / h.body.Interval)
-		if n := math.Floor((high-h.body.Offset)/h.body.Interval) - out.base + 1; n <= maxRow {
+	if h.Calendar == "" {
+		out.base = math.Floor((low - h.Offset) / h.Interval)
+		if n := math.Floor((high-h.Offset)/h.Interval) - out.base + 1; n <= maxRow {
 			out.row = make([]slot, int(n))
 		}
 		for i := range out.row {
-			out.row[i].key = (out.base+float64(i))*h.body.Interval + h.body.Offset
+			out.row[i].key = (out.base+float64(i))*h.Interval + h.Offset
 		}
 		return out
 	}
-	from, to := h.floor(low), h.floor(high)
-	keys, ok := h.walk(from, to, min(maxRow, n))
+	from, to := h.Floor(low), h.Floor(high)
+	keys, ok := h.Walk(from, to, min(maxRow, n))
 	if !ok || keys[len(keys)-1] != to {
 		return out
 	}
@@ -72,8 +74,8 @@ func (s *slots) at(v float64) *slot {
 	n := len(s.row)
 	switch {
 	case n == 0:
-	case s.h.body.Calendar == "":
-		if i := math.Floor((v-s.h.body.Offset)/s.h.body.Interval) - s.base; i >= 0 && i < float64(n) {
+	case s.h.Calendar == "":
+		if i := math.Floor((v-s.h.Offset)/s.h.Interval) - s.base; i >= 0 && i < float64(n) {
 			return &s.row[int(i)]
 		}
 	case v >= s.row[0].key:
@@ -85,15 +87,15 @@ func (s *slots) at(v float64) *slot {
 		for i+1 < n && v >= s.row[i+1].key {
 			i++
 		}
-		if i+1 < n || s.h.floor(v) == s.row[i].key {
+		if i+1 < n || s.h.Floor(v) == s.row[i].key {
 			return &s.row[i]
 		}
 	}
 	if v >= s.key && v < s.end {
 		return s.last
 	}
-	s.key = s.h.floor(v)
-	s.end = s.h.next(s.key)
+	s.key = s.h.Floor(v)
+	s.end = s.h.Next(s.key)
 	if s.last = s.sparse[s.key]; s.last == nil {
 		s.last = &slot{key: s.key}
 		s.sparse[s.key] = s.last
@@ -108,7 +110,7 @@ func (s *slots) find(key float64) *slot {
 		return found
 	}
 	i, ok := slices.BinarySearchFunc(s.row, key, func(a slot, key float64) int {
-		return int(oneIf(a.key > key)) - int(oneIf(a.key < key))
+		return cmp.Compare(a.key, key)
 	})
 	if !ok {
 		return nil
@@ -116,17 +118,18 @@ func (s *slots) find(key float64) *slot {
 	return &s.row[i]
 }
 
-// keys gives the keys of the buckets that hold something, in order.
-func (s *slots) keys() []float64 {
-	var out []float64
-	for i := range s.row {
-		if s.row[i].count > 0 {
-			out = append(out, s.row[i].key)
+// keys gives the keys of the buckets that hold something, in any order.
+func (s *slots) keys() iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		for i := range s.row {
+			if s.row[i].count > 0 && !yield(s.row[i].key) {
+				return
+			}
+		}
+		for key := range s.sparse {
+			if !yield(key) {
+				return
+			}
 		}
 	}
-	for key := range s.sparse {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }

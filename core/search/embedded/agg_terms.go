@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -18,11 +19,11 @@ type termsRun struct {
 	missing  [][]uint32 // per set: objects without a value, if they count
 	missID   uint32
 	subs     map[uint32][]search.AggResult
-	allowed  func(bucketKey) bool // nil for all
+	allowed  func(bucketing.Key) bool // nil for all
 }
 
 func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search.ResultBody, error) {
-	families, err := aggregable(sets, body.Field, a.Path)
+	families, err := bucketing.Listable(familiesOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -30,16 +31,14 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if body.Field == indexField || body.Missing != nil || body.MinDocCount == 0 {
 		t.table.own()
 	}
-	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
+	if err := bucketing.Check(a, body.Order); err != nil {
 		return nil, err
 	}
-	if err := checkSorts(a); err != nil {
+	fields := mapping.FieldsOf(families...)
+	if t.allowed, err = bucketing.Choice(a, body, fields); err != nil {
 		return nil, err
 	}
-	if t.allowed, err = t.filter(); err != nil {
-		return nil, err
-	}
-	texts, err := printerOf(families, body.Format, a.Path)
+	texts, err := bucketing.NewPrinter(fields, body.Format, a.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -58,10 +57,10 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	}
 	out := &search.Buckets{Buckets: make([]search.Bucket, len(chosen)), Other: other}
 	for i, id := range chosen {
-		key, text := t.table.result(id, &texts)
+		key, text := t.table.key(id).Shown(t.table.double, &texts)
 		out.Buckets[i] = search.Bucket{Key: key, KeyText: text, Count: int64(t.table.counts[id]), Subs: t.subs[id]}
 	}
-	out.Buckets = resort(a, out.Buckets, bucketFacts)
+	out.Buckets = bucketing.Resort(a, out.Buckets)
 	return out, nil
 }
 
@@ -70,7 +69,7 @@ func (t *termsRun) each(i int, f func(object, id uint32)) {
 	s := t.sets[i]
 	if t.body.Field == indexField {
 		if s.sp == s.v.seg.root() && len(s.objects) > 0 {
-			id := t.table.id(bucketKey{family: mapping.Keyword, text: s.v.x.name})
+			id := t.table.id(bucketing.TextKey(s.v.x.name))
 			for _, object := range s.objects {
 				f(object, id)
 			}
@@ -92,7 +91,9 @@ func (t *termsRun) count() error {
 		t.listAll()
 	}
 	if t.body.Missing != nil && t.body.Field != indexField {
-		t.missID = t.table.id(t.table.missingKey(*t.body.Missing, t.families))
+		key := bucketing.MissingKey(*t.body.Missing, mapping.FieldsOf(t.families...))
+		t.table.double = t.table.double || key.Num != float64(int64(key.Num))
+		t.missID = t.table.id(key)
 		t.missing = make([][]uint32, len(t.sets))
 		for i, s := range t.sets {
 			t.missing[i] = without(s, t.families[i])
@@ -111,7 +112,7 @@ func (t *termsRun) count() error {
 // see, so that those without a match are listed with 0.
 func (t *termsRun) listAll() {
 	// The dictionary also has values of other documents, so none is known yet.
-	t.table.ids, t.table.keys, t.table.counts = map[bucketKey]uint32{}, nil, nil
+	t.table.ids, t.table.keys, t.table.counts = map[bucketing.Key]uint32{}, nil, nil
 	t.table.remaps = map[*family][]uint32{}
 	for i, s := range t.sets {
 		all := set{s.v, s.sp, s.sp.lower(s.v.seg.root(), s.v.visible.ToArray())}
@@ -144,7 +145,7 @@ func (t *termsRun) choose() (chosen []uint32, other int64, err error) {
 			total += int64(n)
 		}
 	}
-	if byNumbers(t.body.Order) {
+	if bucketing.ByNumbers(t.body.Order) {
 		if err := t.run.spend(t.a, len(ids)); err != nil {
 			return nil, 0, err
 		}
@@ -158,6 +159,37 @@ func (t *termsRun) choose() (chosen []uint32, other int64, err error) {
 		total -= int64(t.table.counts[id])
 	}
 	return chosen, total, nil
+}
+
+func (t *termsRun) compare(a, b uint32) int {
+	order := t.body.Order
+	if len(order) == 0 {
+		if ca, cb := t.table.counts[a], t.table.counts[b]; ca != cb {
+			return int(cb) - int(ca)
+		}
+		return t.table.compare(a, b)
+	}
+	for _, o := range order {
+		c := 0
+		switch o.By {
+		case "_count":
+			c = int(t.table.counts[a]) - int(t.table.counts[b])
+		case "_key":
+			c = t.table.compare(a, b)
+		default:
+			c = bucketing.CompareSubs(t.subs[a], t.subs[b], o)
+			if c != 0 {
+				return c
+			}
+		}
+		if c != 0 {
+			if o.Desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return t.table.compare(a, b)
 }
 
 // below computes the sub-aggregations of some buckets.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // topHits is the result of a top_hits whose sources are still to be loaded,
@@ -25,7 +25,7 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 	}
 	for i := range keys {
 		scored = scored || keys[i].Field == "_score"
-		if err := r.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], r.fields); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +55,7 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 				c.score = scores[s.sp.outer(s.v.seg.root(), object)]
 				best = max(best, c.score)
 			}
-			if h.full() && (h.max == 0 || c.first.compare(&h.top().first, keys[0].Desc) > 0) {
+			if h.full() && (h.max == 0 || c.first.Compare(&h.top().first, keys[0].Desc) > 0) {
 				continue
 			}
 			for k := range readers[1:] {
@@ -104,32 +104,19 @@ func (s *set) reader(key *search.SortKey, scores []float32) (reader, error) {
 		return s.v.sortReader(key, scores)
 	}
 	if key.Field == "_score" {
-		return func(object uint32) sortable {
-			return sortable{num: float64(scores[s.sp.outer(root, object)]), state: isNumber}
+		return func(object uint32) sorting.Value {
+			return sorting.Number(float64(scores[s.sp.outer(root, object)]))
 		}, nil
 	}
 	src := source{sp: s.sp}
 	for _, fam := range s.v.families(s.sp, key.Field) {
-		if fam.listed() {
+		if fam.field.Listable() {
 			src.nums = append(src.nums, cursor[float64]{c: &fam.nums})
 			src.ords = append(src.ords, cursor[uint32]{c: &fam.ords})
 			src.families = append(src.families, fam)
 		}
 	}
-	f := &fold{key: key, low: key.Mode == search.SortMin || key.Mode == search.SortDefault && !key.Desc, sources: []source{src}}
-	return func(object uint32) sortable {
-		f.sum, f.n, f.best = 0, 0, sortable{}
-		f.object(&f.sources[0], object)
-		switch {
-		case f.n == 0:
-			return f.absent()
-		case key.Mode == search.SortSum:
-			return sortable{num: f.sum, state: isNumber}
-		case key.Mode == search.SortAvg:
-			return sortable{num: f.sum / float64(f.n), state: isNumber}
-		}
-		return f.best
-	}, nil
+	return newFold(key, s.sp, []source{src}).read, nil
 }
 
 // nestedHits makes the hits, still without their sources.
@@ -149,7 +136,7 @@ func (r *run) nestedHits(body *search.TopHitsAgg, list []candidate, sets []set, 
 			if k > 0 {
 				s = &c.rest[k-1]
 			}
-			h.Sort = append(h.Sort, sortValue(s, r.wholeSort(&body.Sort[k])))
+			h.Sort = append(h.Sort, s.Shown(sorting.Whole(&body.Sort[k], r.fields)))
 		}
 		out[i] = h
 	}
@@ -222,54 +209,9 @@ func (h *topHit) fill(raw []byte) (err error) {
 		h.hit.Source, err = h.of.body.Source.Apply(raw, h.hit.Key.Type)
 		return err
 	}
-	path := make([]string, 0, len(h.hit.Path))
-	for _, step := range h.hit.Path {
-		path = append(path, step.Field)
-		if raw, err = nestedSource(raw, step); err != nil || raw == nil {
-			return err
-		}
-	}
-	h.hit.Source, err = h.of.body.Source.ApplyPart(raw, strings.Join(path, "."))
-	return err
-}
-
-// nestedSource finds a nested object in the source of the one around it; nil
-// if it is not there.
-func nestedSource(raw []byte, step search.NestedStep) ([]byte, error) {
-	var p jsonx.Parser
-	p.Reset(raw, maxNesting)
-	left, found := step.Offset, []byte(nil)
-	var walk func(field string) error
-	walk = func(field string) error {
-		switch p.Peek() {
-		case jsonx.Array:
-			return p.Array(func(int) error { return walk(field) })
-		case jsonx.Object:
-			if field == "" {
-				object, err := p.Skip()
-				if left--; left == -1 {
-					found = object
-				}
-				return err
-			}
-			return p.Object(func(key []byte) error {
-				name := string(key)
-				rest, inside := strings.CutPrefix(field, name+".")
-				switch {
-				case name == field:
-					return walk("")
-				case inside:
-					return walk(rest)
-				}
-				_, err := p.Skip()
-				return err
-			})
-		}
-		_, err := p.Skip()
+	if raw, err = search.NestedSource(raw, h.hit.Path); err != nil || raw == nil {
 		return err
 	}
-	return found, walk(step.Field)
+	h.hit.Source, err = h.of.body.Source.ApplyPart(raw, search.NestedPath(h.hit.Path))
+	return err
 }
-
-// maxNesting bounds the depth of a source.
-const maxNesting = 512

@@ -5,14 +5,14 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // groupReader gives the value by which a document is collapsed.
-func (v *view) groupReader(c *search.Collapse) func(doc uint32) (sortable, error) {
+func (v *view) groupReader(c *search.Collapse) func(doc uint32) (sorting.Value, error) {
 	var list []*family
 	for _, f := range v.families(v.seg.root(), c.Field) {
-		if f.listed() && f.field.Family != mapping.Geo {
+		if sorting.Collapsible(f.field) {
 			list = append(list, f)
 		}
 	}
@@ -20,17 +20,17 @@ func (v *view) groupReader(c *search.Collapse) func(doc uint32) (sortable, error
 	for i, f := range list {
 		nums[i], ords[i] = cursor[float64]{c: &f.nums}, cursor[uint32]{c: &f.ords}
 	}
-	return func(doc uint32) (out sortable, err error) {
+	return func(doc uint32) (out sorting.Value, err error) {
 		n := 0
 		for i, f := range list {
 			if f.field.Family.Numeric() {
 				for _, num := range nums[i].seek(doc) {
-					out, n = sortable{num: num, state: isNumber}, n+1
+					out, n = sorting.Number(num), n+1
 				}
 				continue
 			}
 			for _, ord := range ords[i].seek(doc) {
-				out, n = sortable{text: f.dict.term(ord), state: isText}, n+1
+				out, n = sorting.Text(f.dict.term(ord)), n+1
 			}
 		}
 		if n > 1 {
@@ -44,12 +44,12 @@ func (v *view) groupReader(c *search.Collapse) func(doc uint32) (sortable, error
 // that are shown.
 func (r *run) collapsed(keys []search.SortKey) ([]candidate, error) {
 	c := r.req.Collapse
-	if err := r.checkCollapse(c); err != nil {
+	if err := sorting.CheckCollapse(c, r.fields); err != nil {
 		return nil, err
 	}
-	first := map[sortable]candidate{}
+	first := map[sorting.Value]candidate{}
 	for _, v := range r.views {
-		err := v.ranked(keys, func(one candidate, group sortable) {
+		err := v.ranked(keys, func(one candidate, group sorting.Value) {
 			if old, found := first[group]; !found || compareHits(keys, &one, &old) < 0 {
 				first[group] = one
 			}
@@ -65,21 +65,8 @@ func (r *run) collapsed(keys []search.SortKey) ([]candidate, error) {
 	return smallest(list, r.req.From+r.req.Size, func(a, b candidate) int { return compareHits(keys, &a, &b) }), nil
 }
 
-// checkCollapse refuses fields that have no values of their own.
-func (r *run) checkCollapse(c *search.Collapse) error {
-	found, listed := false, false
-	for f := range r.named(c.Field) {
-		found = true
-		listed = listed || f.listed() && f.field.Family != mapping.Geo
-	}
-	if found && !listed {
-		return problem.Field(problem.Invalid, c.Path, "collapse needs a keyword or a number, and %q is neither", c.Field)
-	}
-	return nil
-}
-
 // ranked gives the hits of a view with their groups, in the order of documents.
-func (v *view) ranked(keys []search.SortKey, take func(c candidate, group sortable)) error {
+func (v *view) ranked(keys []search.SortKey, take func(c candidate, group sorting.Value)) error {
 	var scores []float32
 	if slices.ContainsFunc(keys, func(k search.SortKey) bool { return k.Field == "_score" }) || v.run.req.TrackScores {
 		scores = v.run.scoresOf(v)
@@ -124,7 +111,7 @@ func (r *run) groups(list []candidate, hits []search.Hit) error {
 	if c == nil {
 		return nil
 	}
-	place := map[sortable]int{}
+	place := map[sorting.Value]int{}
 	for _, v := range r.views {
 		var of []int
 		for i := range list {
@@ -140,7 +127,7 @@ func (r *run) groups(list []candidate, hits []search.Hit) error {
 				return err
 			}
 			place[g] = i
-			hits[i].Group = &search.Group{Field: c.Field, Value: sortValue(&g, r.wholeSort(&search.SortKey{Field: c.Field}))}
+			hits[i].Group = &search.Group{Field: c.Field, Value: g.Shown(sorting.Whole(&search.SortKey{Field: c.Field}, r.fields))}
 		}
 	}
 	for i := range c.Inner {
@@ -152,13 +139,13 @@ func (r *run) groups(list []candidate, hits []search.Hit) error {
 }
 
 // members adds one kind of inner hits to the hits, whose places are by group.
-func (r *run) members(in *search.InnerHits, place map[sortable]int, hits []search.Hit) error {
+func (r *run) members(in *search.InnerHits, place map[sorting.Value]int, hits []search.Hit) error {
 	keys := in.Sort
 	if len(keys) == 0 {
 		keys = []search.SortKey{{Field: "_score", Desc: true}}
 	}
 	for i := range keys {
-		if err := r.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], r.fields); err != nil {
 			return err
 		}
 	}
@@ -167,7 +154,7 @@ func (r *run) members(in *search.InnerHits, place map[sortable]int, hits []searc
 		heaps[i] = heap[candidate]{max: in.From + in.Size, compare: func(a, b candidate) int { return compareHits(keys, &a, &b) }}
 	}
 	for _, v := range r.views {
-		err := v.ranked(keys, func(c candidate, group sortable) {
+		err := v.ranked(keys, func(c candidate, group sorting.Value) {
 			if i, found := place[group]; found {
 				totals[i]++
 				best[i] = max(best[i], c.score)

@@ -33,8 +33,8 @@ type family struct {
 // Lucene.
 const maxTerm = 32_766
 
-// listed tells whether the values of objects can be listed.
-func (f *family) listed() bool { return f.field.Family != mapping.Text || f.field.Listed }
+// Of gives the field of which the family keeps the values.
+func (f *family) Of() *mapping.Field { return f.field }
 
 func newFamily(f *mapping.Field) *family { return &family{field: f, has: roaring.New()} }
 

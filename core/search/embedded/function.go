@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/scoring"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // scored changes the scores of another op by functions. A score that is not a
@@ -104,7 +107,7 @@ func (o *scored) add(acc []float32, objects *roaring.Bitmap, factor float32) {
 		}
 		s := float64(own[object])
 		if len(o.fns) > 0 {
-			s = boosted(o.q.BoostMode, s, min(o.value(values, object), o.q.MaxBoost))
+			s = scoring.Boosted(o.q.BoostMode, s, min(o.value(values, object), o.q.MaxBoost))
 		}
 		acc[object] += factor * float32(s)
 	})
@@ -113,7 +116,7 @@ func (o *scored) add(acc []float32, objects *roaring.Bitmap, factor float32) {
 
 // value combines the functions for an object; 1 if none holds.
 func (o *scored) value(values []func(uint32) float64, object uint32) float64 {
-	out, weights, n := 1.0, 0.0, 0
+	mix := scoring.NewMix(o.q.ScoreMode)
 	for i := range o.fns {
 		f := &o.fns[i]
 		if f.filter != nil && !f.filter.Contains(object) {
@@ -123,49 +126,11 @@ func (o *scored) value(values []func(uint32) float64, object uint32) float64 {
 		if values[i] != nil {
 			s *= values[i](object)
 		}
-		weights += f.weight
-		if n++; n == 1 {
-			out = s
-			if o.q.ScoreMode == search.CombineFirst {
-				return s
-			}
-			continue
-		}
-		switch o.q.ScoreMode {
-		case search.CombineSum, search.CombineAvg:
-			out += s
-		case search.CombineMax:
-			out = max(out, s)
-		case search.CombineMin:
-			out = min(out, s)
-		default:
-			out *= s
+		if !mix.Add(s, f.weight) {
+			break
 		}
 	}
-	if o.q.ScoreMode == search.CombineAvg && n > 0 {
-		if weights == 0 {
-			return 0
-		}
-		return out / weights
-	}
-	return out
-}
-
-// boosted combines the score of a query with what its functions come to.
-func boosted(mode search.Combine, score, by float64) float64 {
-	switch mode {
-	case search.CombineReplace:
-		return by
-	case search.CombineSum:
-		return score + by
-	case search.CombineAvg:
-		return (score + by) / 2
-	case search.CombineMax:
-		return max(score, by)
-	case search.CombineMin:
-		return min(score, by)
-	}
-	return score * by
+	return mix.Value()
 }
 
 // numbers gives the columns of the numbers of a field; points only if asked.
@@ -184,12 +149,6 @@ func (v *view) fieldFactor(b *search.FieldFactor, sp *space, path string) (func(
 	if strings := len(v.families(sp, b.Field)); len(list) == 0 && strings > 0 {
 		return nil, problem.Field(problem.Invalid, path, "the field %q has no numbers", b.Field)
 	}
-	fault := func(format string, args ...any) float64 {
-		if v.run.fault == nil {
-			v.run.fault = problem.Field(problem.Invalid, path, format, args...)
-		}
-		return math.NaN()
-	}
 	return func() func(uint32) float64 {
 		cursors := make([]cursor[float64], len(list))
 		for i, f := range list {
@@ -202,43 +161,14 @@ func (v *view) fieldFactor(b *search.FieldFactor, sp *space, path string) (func(
 					least = min(least, n)
 				}
 			}
-			if math.IsInf(least, 1) {
-				if b.Missing == nil {
-					return fault("a hit has no number in the field %q; give missing", b.Field)
-				}
-				least = *b.Missing
-			}
-			s := modified(b.Modifier, least*b.Factor)
-			if s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
-				return fault("the field %q gives a score of %v, which must be a number and not below 0", b.Field, s)
+			s, err := scoring.Factor(b, path, least)
+			if err != nil {
+				v.run.fault = cmp.Or(v.run.fault, err)
+				return math.NaN()
 			}
 			return s
 		}
 	}, nil
-}
-
-func modified(modifier string, n float64) float64 {
-	switch modifier {
-	case "log":
-		return math.Log10(n)
-	case "log1p":
-		return math.Log10(n + 1)
-	case "log2p":
-		return math.Log10(n + 2)
-	case "ln":
-		return math.Log(n)
-	case "ln1p":
-		return math.Log1p(n)
-	case "ln2p":
-		return math.Log1p(n + 1)
-	case "square":
-		return n * n
-	case "sqrt":
-		return math.Sqrt(n)
-	case "reciprocal":
-		return 1 / n
-	}
-	return n
 }
 
 // randomScore hashes what a document is known by, so that it stays the same
@@ -252,7 +182,7 @@ func (v *view) randomScore(b *search.RandomScore, sp *space) func() func(uint32)
 	return func() func(uint32) float64 {
 		if b.Field != "" && b.Field != mapping.IDField {
 			read := v.firstText(b.Field, sp)
-			return func(object uint32) float64 { return fraction(hashed(start, read(object))) }
+			return func(object uint32) float64 { return scoring.Fraction(hashed(start, read(object))) }
 		}
 		root := v.seg.root()
 		var names []*family
@@ -270,7 +200,7 @@ func (v *view) randomScore(b *search.RandomScore, sp *space) func() func(uint32)
 					h = hashed(h, f.dict.term(ord))
 				}
 			}
-			return fraction(h + uint64(sp.offset(object)))
+			return scoring.Fraction(h + uint64(sp.offset(object)))
 		}
 	}
 }
@@ -289,25 +219,15 @@ func hashed(h uint64, text string) uint64 {
 	return h * fnvPrime
 }
 
-// fraction gives a number from 0 up to 1. It spreads the bits of a hash first, of
-// which FNV leaves the high ones alike.
-func fraction(h uint64) float64 {
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	h ^= h >> 33
-	h *= 0xc4ceb9fe1a85ec53
-	return float64((h^h>>33)>>40) / (1 << 24)
-}
-
 // firstText reads the least value of a field as text, for ascending objects.
 func (v *view) firstText(field string, sp *space) func(object uint32) string {
 	key := &search.SortKey{Field: field}
 	read := v.values(key, sp, []*space{sp}, nil)
 	return func(object uint32) string {
 		s := read(object)
-		if s.state == isNumber {
-			return strconv.FormatFloat(s.num, 'g', -1, 64)
+		if s.State == sorting.IsNumber {
+			return strconv.FormatFloat(s.Num, 'g', -1, 64)
 		}
-		return s.text
+		return s.Text
 	}
 }

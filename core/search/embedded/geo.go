@@ -29,12 +29,3 @@ func (v *view) geoDistance(q *search.GeoDistance, sp *space) op {
 		return math.Abs(p.Lat-q.Center.Lat) <= reach && geo.Distance(q.Center, p) <= q.Meters
 	})
 }
-
-// nearest gives the distance of a point from the nearest of others, in units.
-func nearest(s *search.GeoSort, code float64) float64 {
-	at, best := geo.Decode(code), math.Inf(1)
-	for _, p := range s.Points {
-		best = min(best, geo.Distance(p, at))
-	}
-	return best / s.Unit
-}

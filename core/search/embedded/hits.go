@@ -1,12 +1,9 @@
 package embedded
 
 import (
-	"math"
-	"strings"
-
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // candidate is a document that may be among the hits. rest holds its values
@@ -15,8 +12,8 @@ type candidate struct {
 	v     *view
 	doc   uint32
 	score float32
-	first sortable
-	rest  []sortable
+	first sorting.Value
+	rest  []sorting.Value
 	set   int // of a top_hits: which set it is of
 }
 
@@ -29,11 +26,11 @@ func (r *run) top() ([]candidate, error) {
 	scored := r.req.TrackScores
 	for i := range keys {
 		scored = scored || keys[i].Field == "_score"
-		if err := r.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], r.fields); err != nil {
 			return nil, err
 		}
 	}
-	position, err := r.after(keys)
+	position, err := sorting.After(r.req, keys, r.fields)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +70,7 @@ func (r *run) top() ([]candidate, error) {
 
 // offer puts the documents of a view into the heap. Most are refused by their
 // first value, before the others are read.
-func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32, position []sortable) error {
+func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32, position []sorting.Value) error {
 	readers := make([]reader, len(keys))
 	for i := range keys {
 		var err error
@@ -83,7 +80,7 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 	}
 	byScore := keys[0].Field == "_score" && keys[0].Desc
 	odd, tracked, over, asked := false, v.run.req.TrackScores, false, 0
-	var spare []sortable // for the other values of many candidates
+	var spare []sorting.Value // for the other values of many candidates
 	others := len(keys) - 1
 	each(v.shown, func(doc uint32) {
 		if asked++; asked&4095 == 0 {
@@ -105,18 +102,18 @@ func (v *view) offer(h *heap[candidate], keys []search.SortKey, scores []float32
 		}
 		if byScore && h.full() {
 			// The plain case, before anything is made.
-			if s, top := float64(scores[doc]), h.top().first.num; s < top || s == top && len(keys) == 1 {
+			if s, top := float64(scores[doc]), h.top().first.Num; s < top || s == top && len(keys) == 1 {
 				return
 			}
 		}
 		c := candidate{v: v, doc: doc, first: readers[0](doc)}
-		if h.full() && c.first.compare(&h.top().first, keys[0].Desc) > 0 {
+		if h.full() && c.first.Compare(&h.top().first, keys[0].Desc) > 0 {
 			return
 		}
 		c.score = score
 		if others > 0 {
 			if len(spare) < others {
-				spare = make([]sortable, 64*others)
+				spare = make([]sorting.Value, 64*others)
 			}
 			c.rest, spare = spare[:others:others], spare[others:]
 			for i := range c.rest {
@@ -146,11 +143,11 @@ func (r *run) noScore() error {
 }
 
 func compareHits(keys []search.SortKey, a, b *candidate) int {
-	if c := a.first.compare(&b.first, keys[0].Desc); c != 0 {
+	if c := a.first.Compare(&b.first, keys[0].Desc); c != 0 {
 		return c
 	}
 	for i := range a.rest {
-		if c := a.rest[i].compare(&b.rest[i], keys[i+1].Desc); c != 0 {
+		if c := a.rest[i].Compare(&b.rest[i], keys[i+1].Desc); c != 0 {
 			return c
 		}
 	}
@@ -167,7 +164,7 @@ func (r *run) hits(list []candidate) []search.Hit {
 	whole := make([]bool, len(r.req.Sort))
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"
-		whole[i] = r.wholeSort(&r.req.Sort[i])
+		whole[i] = sorting.Whole(&r.req.Sort[i], r.fields)
 	}
 	for i := range list {
 		c := &list[i]
@@ -181,38 +178,9 @@ func (r *run) hits(list []candidate) []search.Hit {
 			if k > 0 {
 				s = &c.rest[k-1]
 			}
-			h.Sort = append(h.Sort, sortValue(s, whole[k]))
+			h.Sort = append(h.Sort, s.Shown(whole[k]))
 		}
 		out[i] = h
 	}
 	return out
-}
-
-// infinity is how the distance of a document without a point is written.
-const infinity = "Infinity"
-
-func sortValue(s *sortable, whole bool) search.SortValue {
-	switch s.state {
-	case isText:
-		return search.SortValue{Kind: search.StringValue, Text: strings.Clone(s.text)}
-	case isNumber:
-		if math.IsInf(s.num, 1) {
-			return search.SortValue{Kind: search.StringValue, Text: infinity}
-		}
-		return search.SortValue{Kind: search.NumberValue, Num: s.num, Whole: whole && s.num == float64(int64(s.num))}
-	}
-	return search.SortValue{}
-}
-
-// wholeSort tells whether the values of a key are integers.
-func (r *run) wholeSort(key *search.SortKey) bool {
-	if key.Geo != nil || key.Field == "_score" || key.Mode == search.SortAvg {
-		return false
-	}
-	for f := range r.named(key.Field) {
-		if f.field.Family == mapping.Double {
-			return false
-		}
-	}
-	return true
 }

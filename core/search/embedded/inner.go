@@ -3,11 +3,11 @@ package embedded
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // offset gives the place of a nested object among those of the object around
@@ -166,7 +166,7 @@ func (v *view) innerSpace(q *search.Nested, sp *space, keys []search.SortKey) (i
 	s.match = o.match()
 	o.score(s.scores, 1, false)
 	for i := range keys {
-		if err := v.run.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], v.run.fields); err != nil {
 			return s, err
 		}
 		if s.readers[i], err = v.readerIn(&keys[i], sp, s.scores); err != nil {
@@ -201,7 +201,7 @@ func (r *run) sortValues(keys []search.SortKey, c *candidate) []search.SortValue
 		if k > 0 {
 			s = &c.rest[k-1]
 		}
-		out = append(out, sortValue(s, r.wholeSort(&keys[k])))
+		out = append(out, s.Shown(sorting.Whole(&keys[k], r.fields)))
 	}
 	return out
 }
@@ -214,17 +214,14 @@ func fillObjects(raw []byte, results []search.InnerResult, marks map[*search.Inn
 			if len(h.Path) == 0 {
 				continue // a document of its own
 			}
-			part, path, err := raw, make([]string, 0, len(h.Path)), error(nil)
-			for _, step := range h.Path {
-				path = append(path, step.Field)
-				if part, err = nestedSource(part, step); err != nil {
-					return err
-				}
+			part, err := search.NestedSource(raw, h.Path)
+			if err != nil {
+				return err
 			}
 			if part == nil {
 				part = []byte("{}")
 			}
-			at := strings.Join(path, ".")
+			at := search.NestedPath(h.Path)
 			h.Highlight = highlightPart(part, at+".", marks[results[i].Of][typeKey{h.Index, h.Key.Type}])
 			if h.Source, err = results[i].Of.Source.ApplyPart(part, at); err != nil {
 				return err

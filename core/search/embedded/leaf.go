@@ -3,16 +3,14 @@ package embedded
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/dates"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-const indexField = "_index"
+const indexField = mapping.IndexField
 
 func (v *view) term(q *search.Term, sp *space) (op, error) {
 	if q.Field == indexField {
@@ -38,7 +36,7 @@ func (v *view) term(q *search.Term, sp *space) (op, error) {
 // exactly matches one value in one family.
 func (v *view) exactly(f *family, value search.Value, boost float32) op {
 	if f.field.Family.Numeric() {
-		low, high, ok := v.point(f, value)
+		low, high, ok := f.field.Exactly(value, v.run.now)
 		if !ok {
 			return none{}
 		}
@@ -52,39 +50,6 @@ func (v *view) exactly(f *family, value search.Value, boost float32) op {
 		return &constant{p.bitmap(), boost}
 	}
 	return &term{v: v, f: f, p: p, text: value.Text, boost: boost}
-}
-
-// point gives the numbers that a value means in a numeric family: one, or for
-// a date without all its parts a span.
-func (v *view) point(f *family, value search.Value) (low, high float64, ok bool) {
-	switch f.field.Family {
-	case mapping.Boolean:
-		b, ok := value.Bool()
-		n := 0.0
-		if b {
-			n = 1
-		}
-		return n, n, ok
-	case mapping.Date:
-		from, err := v.date(f.field.Format, value, time.UTC, false)
-		if err != nil {
-			return 0, 0, false
-		}
-		to, err := v.date(f.field.Format, value, time.UTC, true)
-		return from, to, err == nil
-	}
-	n, ok := value.Number()
-	return n, n, ok && f.field.Family != mapping.Geo
-}
-
-func (v *view) date(f *dates.Format, value search.Value, loc *time.Location, up bool) (float64, error) {
-	if value.Kind == search.NumberValue {
-		if unit, ok := f.Epoch(); ok {
-			return float64(int64(value.Num)) * float64(unit), nil
-		}
-	}
-	ms, err := f.Math(value.Text, v.run.now, loc, up)
-	return float64(ms), err
 }
 
 // between gives the objects with a number from low to high, both included.
@@ -133,7 +98,7 @@ func (v *view) terms(q *search.Terms, sp *space) (op, error) {
 		}
 		points := map[float64]bool{}
 		for _, value := range q.Values {
-			low, high, ok := v.point(f, value)
+			low, high, ok := f.field.Exactly(value, v.run.now)
 			switch {
 			case ok && low == high:
 				points[low] = true

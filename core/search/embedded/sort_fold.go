@@ -1,13 +1,11 @@
 package embedded
 
 import (
-	"math"
-	"time"
-
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // source is one space from which a sort key takes values.
@@ -21,18 +19,21 @@ type source struct {
 
 // fold makes one of the values of a document.
 type fold struct {
-	key     *search.SortKey
+	sorting.Fold
 	base    *space // of the objects that are sorted
-	low     bool   // the least value counts, else the greatest
 	sources []source
-
-	sum  float64
-	n    int
-	best sortable
 }
 
-func (f *fold) read(doc uint32) sortable {
-	f.sum, f.n, f.best = 0, 0, sortable{}
+func newFold(key *search.SortKey, base *space, sources []source) *fold {
+	var families [][]*family
+	for i := range sources {
+		families = append(families, sources[i].families)
+	}
+	return &fold{sorting.NewFold(key, mapping.FieldsOf(families...)), base, sources}
+}
+
+func (f *fold) read(doc uint32) sorting.Value {
+	f.Reset()
 	for i := range f.sources {
 		src := &f.sources[i]
 		from, to := doc, doc+1
@@ -45,15 +46,7 @@ func (f *fold) read(doc uint32) sortable {
 			}
 		}
 	}
-	switch {
-	case f.n == 0:
-		return f.absent()
-	case f.key.Mode == search.SortSum:
-		return sortable{num: f.sum, state: isNumber}
-	case f.key.Mode == search.SortAvg:
-		return sortable{num: f.sum / float64(f.n), state: isNumber}
-	}
-	return f.best
+	return f.Value()
 }
 
 // spanIn gives the range of the objects inside an object of the space outer, at
@@ -75,70 +68,12 @@ func (f *fold) object(src *source, object uint32) {
 	for i, fam := range src.families {
 		if fam.field.Family.Numeric() {
 			for _, n := range src.nums[i].seek(object) {
-				if f.key.Geo != nil {
-					n = nearest(f.key.Geo, n)
-				}
-				f.sum += n
-				f.take(sortable{num: n, state: isNumber})
+				f.Number(n)
 			}
 			continue
 		}
 		for _, ord := range src.ords[i].seek(object) {
-			f.take(sortable{text: fam.dict.term(ord), state: isText})
+			f.Text(fam.dict.term(ord))
 		}
 	}
-}
-
-func (f *fold) take(s sortable) {
-	f.n++
-	if f.n == 1 || (s.compare(&f.best, false) < 0) == f.low {
-		f.best = s
-	}
-}
-
-func (f *fold) absent() sortable {
-	switch {
-	case f.key.Geo != nil:
-		return sortable{num: math.Inf(1), state: isNumber}
-	case f.key.MissingFirst:
-		return sortable{state: absentFirst}
-	case f.key.Missing == nil:
-		return sortable{state: absentLast}
-	}
-	if ms, ok := f.missingDate(); ok {
-		return sortable{num: ms, state: isNumber}
-	}
-	if n, ok := f.key.Missing.Number(); ok && (f.numeric() || f.key.Missing.Kind == search.NumberValue) {
-		return sortable{num: n, state: isNumber}
-	}
-	return sortable{text: f.key.Missing.Text, state: isText}
-}
-
-// missingDate reads what stands in for a value as a date of the field.
-func (f *fold) missingDate() (float64, bool) {
-	if f.key.Missing.Kind != search.StringValue {
-		return 0, false
-	}
-	for _, src := range f.sources {
-		for _, fam := range src.families {
-			if fam.field.Family != mapping.Date {
-				continue
-			}
-			if ms, ok := fam.field.Format.Millis(f.key.Missing.Text, time.UTC, false); ok {
-				return float64(ms), true
-			}
-		}
-	}
-	return 0, false
-}
-
-func (f *fold) numeric() bool {
-	for _, src := range f.sources {
-		for _, fam := range src.families {
-			if fam.field.Family.Numeric() {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -11,8 +12,8 @@ import (
 // arrays. If all of them are strings, those of a lexicon.
 type table struct {
 	lexicon *lexicon // or nil
-	keys    []bucketKey
-	ids     map[bucketKey]uint32
+	keys    []bucketing.Key
+	ids     map[bucketing.Key]uint32
 	remaps  map[*family][]uint32
 	counts  []uint32
 	double  bool // a number is of the family double
@@ -36,7 +37,7 @@ func (r *run) newTable(families [][]*family) *table {
 		}
 	}
 	if first == nil || numeric {
-		t.ids = map[bucketKey]uint32{}
+		t.ids = map[bucketing.Key]uint32{}
 		t.remaps = map[*family][]uint32{}
 		return t
 	}
@@ -52,22 +53,19 @@ func (t *table) own() {
 	}
 	f := t.lexicon.first
 	t.lexicon = nil
-	t.ids = make(map[bucketKey]uint32, f.dict.size())
-	t.keys = make([]bucketKey, f.dict.size())
+	t.ids = make(map[bucketing.Key]uint32, f.dict.size())
+	t.keys = make([]bucketing.Key, f.dict.size())
 	t.counts = t.counts[:f.dict.size()]
 	remap := make([]uint32, f.dict.size())
 	for ord := range t.keys {
-		t.keys[ord] = bucketKey{family: mapping.Keyword, text: f.dict.term(uint32(ord))}
+		t.keys[ord] = bucketing.TextKey(f.dict.term(uint32(ord)))
 		t.ids[t.keys[ord]] = uint32(ord)
 		remap[ord] = uint32(ord)
 	}
 	t.remaps = map[*family][]uint32{f: remap}
 }
 
-func (t *table) id(k bucketKey) uint32 {
-	if k.family == mapping.Long {
-		k.family = mapping.Double
-	}
+func (t *table) id(k bucketing.Key) uint32 {
 	id, ok := t.ids[k]
 	if !ok {
 		id = uint32(len(t.keys))
@@ -78,24 +76,18 @@ func (t *table) id(k bucketKey) uint32 {
 	return id
 }
 
-func (t *table) key(id uint32) bucketKey {
+func (t *table) key(id uint32) bucketing.Key {
 	if t.lexicon != nil {
-		return bucketKey{family: mapping.Keyword, text: t.lexicon.term(id)}
+		return bucketing.TextKey(t.lexicon.term(id))
 	}
 	return t.keys[id]
 }
 
 func (t *table) compare(a, b uint32) int {
-	ka, kb := t.key(a), t.key(b)
-	switch {
-	case ka.family != kb.family:
-		return int(kb.family) - int(ka.family)
-	case ka.num < kb.num:
-		return -1
-	case ka.num > kb.num:
-		return 1
+	if t.lexicon != nil {
+		return strings.Compare(t.lexicon.term(a), t.lexicon.term(b))
 	}
-	return strings.Compare(ka.text, kb.text)
+	return t.keys[a].Compare(t.keys[b])
 }
 
 // each calls f for every value of every object of the set in one family, with
@@ -105,7 +97,7 @@ func (t *table) each(s set, fam *family, f func(object, id uint32)) {
 		k := cursor[float64]{c: &fam.nums}
 		for _, object := range s.objects {
 			for _, n := range distinct(k.seek(object)) {
-				f(object, t.id(bucketKey{family: fam.field.Family, num: n}))
+				f(object, t.id(bucketing.NumberKey(fam.field.Family, n)))
 			}
 		}
 		return
@@ -119,7 +111,7 @@ func (t *table) each(s set, fam *family, f func(object, id uint32)) {
 	for _, object := range s.objects {
 		for _, ord := range k.seek(object) {
 			if remap[ord] == gone {
-				remap[ord] = t.id(bucketKey{family: mapping.Keyword, text: fam.dict.term(ord)})
+				remap[ord] = t.id(bucketing.TextKey(fam.dict.term(ord)))
 			}
 			f(object, remap[ord])
 		}

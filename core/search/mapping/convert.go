@@ -25,7 +25,7 @@ func (r *Record) convert(n *node, l *leaf, object int, s []byte, kind jsonx.Kind
 		}
 		v.Text = s
 	case Boolean:
-		v.Num, ok = flag(len(s) > 0 && s[0] == 't'), string(s) == "true" || string(s) == "false" || len(s) == 0
+		v.Num, ok = Flag(len(s) > 0 && s[0] == 't'), string(s) == "true" || string(s) == "false" || len(s) == 0
 	case Geo:
 		p, err := geo.Parse(string(s[:min(len(s), maxPoint)]))
 		if v.Num = p.Code(); err != nil {
@@ -84,7 +84,8 @@ func date(f *dates.Format, s []byte, kind jsonx.Kind) (float64, bool) {
 	return float64(ms), ok
 }
 
-func flag(b bool) float64 {
+// Flag is how a boolean is kept: 1 or 0.
+func Flag(b bool) float64 {
 	if b {
 		return 1
 	}

@@ -64,6 +64,10 @@ const (
 	AllField  = "_all"
 )
 
+// IndexField is the name of the index of a document, which requests may use
+// like a field.
+const IndexField = "_index"
+
 type fieldKey struct {
 	space            int
 	path             string

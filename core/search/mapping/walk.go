@@ -84,7 +84,7 @@ func (r *Record) members(n *node, object int) error {
 // reserved tells whether a top-level key is the engine's own.
 func reserved(key []byte) bool {
 	switch string(key) {
-	case TypeField, IDField, AllField, "_index", "_score", "_doc", "_source":
+	case TypeField, IDField, AllField, IndexField, "_score", "_doc", "_source":
 		return true
 	}
 	return false
@@ -179,7 +179,7 @@ func (r *Record) literal(n *node, object int, lit []byte) {
 		return
 	}
 	if kind == jsonx.Bool {
-		r.emit(r.plan.dynamic(n, &n.flag, Field{Family: Boolean}), object, Value{Num: flag(lit[0] == 't')})
+		r.emit(r.plan.dynamic(n, &n.flag, Field{Family: Boolean}), object, Value{Num: Flag(lit[0] == 't')})
 		return
 	}
 	num, whole, ok := number(lit)

@@ -3,8 +3,8 @@ package typesense
 import (
 	"slices"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -18,7 +18,6 @@ type set struct {
 
 // Limits of aggregations.
 const (
-	maxBuckets   = 65_536  // of one answer
 	maxDistinct  = 100_000 // values of one field
 	maxHistogram = 500     // buckets of one histogram that have to be counted one by one
 )
@@ -124,8 +123,8 @@ func (r *run) fill(a *search.Agg, sets []set) (n int64, subs []search.AggResult,
 func (r *run) spend(a *search.Agg, n int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.buckets += n; r.buckets > maxBuckets {
-		return problem.Field(problem.Invalid, a.Path, "the aggregations make more than %d buckets", maxBuckets)
+	if r.buckets += n; r.buckets > bucketing.MaxBuckets {
+		return bucketing.TooMany(a)
 	}
 	return nil
 }
@@ -221,4 +220,13 @@ func (r *run) outside(sets []set, path string) ([]set, error) {
 		out = append(out, set{s.v, to, c})
 	}
 	return r.narrowed(out, func(set) (cond, error) { return all{}, nil })
+}
+
+// columnsOf gives the columns that a field has in each set.
+func columnsOf(sets []set, field string) [][]column {
+	out := make([][]column, len(sets))
+	for i, s := range sets {
+		out[i] = s.v.columns(s.sp, field)
+	}
+	return out
 }

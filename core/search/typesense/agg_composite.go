@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 // The server cannot list combinations of values, so that they are made of the
@@ -17,28 +17,19 @@ type composite struct {
 	run     *run
 	body    *search.CompositeAgg
 	sources []compositeSource
-	after   []compositeValue
+	after   []bucketing.SourceValue
 	found   map[string]*combination
 }
 
-// The ranks, as terms are ordered.
-const (
-	rankNull int8 = iota
-	rankFlag
-	rankNumber
-	rankDate
-	rankText
-)
-
 // combination is a bucket on its way, with its objects in each set.
 type combination struct {
-	values  []compositeValue
+	values  []bucketing.SourceValue
 	members [][]string
 	count   int64
 }
 
 func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set) (search.ResultBody, error) {
-	if err := checkSorts(a); err != nil {
+	if err := bucketing.Check(a, nil); err != nil {
 		return nil, err
 	}
 	c := &composite{run: r, body: body, found: map[string]*combination{}}
@@ -49,15 +40,12 @@ func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set)
 		}
 		c.sources = append(c.sources, s)
 	}
-	for i, v := range body.After {
-		value, ok := c.sources[i].read(r, v)
-		if !ok {
-			return nil, problem.Field(problem.Invalid, a.Path+".after."+body.Sources[i].Name, "%q is no key of this source", v.Text)
-		}
-		c.after = append(c.after, value)
+	var err error
+	if c.after, err = bucketing.ReadAfter(a, body, func(i int) *bucketing.Source { return &c.sources[i].Source }); err != nil {
+		return nil, err
 	}
 	objects := make([][]*object, len(sets))
-	err := r.each(len(sets), func(i int) error {
+	err = r.each(len(sets), func(i int) error {
 		e, some, err := sets[i].entry()
 		if err != nil || !some {
 			return err
@@ -80,7 +68,7 @@ func (r *run) compositeAgg(a *search.Agg, body *search.CompositeAgg, sets []set)
 
 // add puts an object into all combinations of its values.
 func (c *composite) add(a *search.Agg, set, sets int, o *object) error {
-	lists := make([][]compositeValue, len(c.sources))
+	lists := make([][]bucketing.SourceValue, len(c.sources))
 	for k := range c.sources {
 		if lists[k] = c.sources[k].of(set, o); len(lists[k]) == 0 {
 			return nil
@@ -88,19 +76,19 @@ func (c *composite) add(a *search.Agg, set, sets int, o *object) error {
 	}
 	at := make([]int, len(lists))
 	for {
-		values := make([]compositeValue, len(lists))
+		values := make([]bucketing.SourceValue, len(lists))
 		for k := range lists {
 			values[k] = lists[k][at[k]]
 		}
 		if c.after == nil || c.compare(values, c.after) > 0 {
 			var key strings.Builder
 			for _, v := range values {
-				fmt.Fprintf(&key, "%d %g %q,", v.rank, v.num, v.text)
+				fmt.Fprintf(&key, "%#v", v)
 			}
 			m := c.found[key.String()]
 			if m == nil {
 				m = &combination{values: values, members: make([][]string, sets)}
-				if c.found[key.String()] = m; len(c.found) > maxBuckets {
+				if c.found[key.String()] = m; len(c.found) > bucketing.MaxBuckets {
 					return c.run.spend(a, len(c.found))
 				}
 			}
@@ -120,9 +108,9 @@ func (c *composite) add(a *search.Agg, set, sets int, o *object) error {
 	}
 }
 
-func (c *composite) compare(a, b []compositeValue) int {
+func (c *composite) compare(a, b []bucketing.SourceValue) int {
 	for k := range c.sources {
-		if n := c.sources[k].compare(a[k], b[k]); n != 0 {
+		if n := c.sources[k].Compare(a[k], b[k]); n != 0 {
 			return n
 		}
 	}
@@ -132,7 +120,7 @@ func (c *composite) compare(a, b []compositeValue) int {
 func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error) {
 	out := &search.CompositeBuckets{}
 	for k := range c.sources {
-		out.Names = append(out.Names, c.sources[k].def.Name)
+		out.Names = append(out.Names, c.sources[k].Name)
 	}
 	var chosen []*combination
 	for _, m := range c.found {
@@ -148,7 +136,7 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 		b := &out.Buckets[i]
 		b.Count = chosen[i].count
 		for k := range c.sources {
-			b.Keys = append(b.Keys, c.sources[k].write(chosen[i].values[k]))
+			b.Keys = append(b.Keys, c.sources[k].Shown(chosen[i].values[k]))
 		}
 		if len(a.Subs) == 0 {
 			return nil
@@ -163,6 +151,6 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 	if n := len(out.Buckets); n > 0 {
 		out.After = out.Buckets[n-1].Keys
 	}
-	out.Buckets = resort(a, out.Buckets, func(b *search.CompositeBucket) facts { return facts{count: b.Count, subs: b.Subs} })
+	out.Buckets = bucketing.ResortComposite(a, out.Buckets)
 	return out, err
 }

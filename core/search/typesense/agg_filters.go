@@ -4,10 +4,11 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (search.ResultBody, error) {
-	if err := checkSorts(a); err != nil {
+	if err := bucketing.Check(a, nil); err != nil {
 		return nil, err
 	}
 	n := len(body.Queries)
@@ -38,33 +39,7 @@ func (r *run) filtersAgg(a *search.Agg, body *search.FiltersAgg, sets []set) (se
 		b.Count, b.Subs, err = r.fill(a, members)
 		return err
 	})
-	return resortFilters(a, out), err
-}
-
-// resortFilters applies the bucket_sorts; the names go with their buckets.
-func resortFilters(a *search.Agg, in *search.FilterBuckets) *search.FilterBuckets {
-	order := make([]int, len(in.Buckets))
-	for i := range order {
-		order[i] = i
-	}
-	order = resort(a, order, func(i *int) facts {
-		f := facts{sortable{num: float64(*i), state: isNumber}, in.Buckets[*i].Count, in.Buckets[*i].Subs}
-		if in.Names != nil {
-			f.key = sortable{text: in.Names[*i], state: isText}
-		}
-		return f
-	})
-	out := &search.FilterBuckets{List: in.List, Buckets: make([]search.SingleBucket, len(order))}
-	if in.Names != nil {
-		out.Names = make([]string, len(order))
-	}
-	for to, from := range order {
-		out.Buckets[to] = in.Buckets[from]
-		if in.Names != nil {
-			out.Names[to] = in.Names[from]
-		}
-	}
-	return out
+	return bucketing.ResortFilters(a, out), err
 }
 
 // missingAgg is of the objects without any value, of whatever kind.
@@ -76,7 +51,7 @@ func (r *run) missingAgg(a *search.Agg, body *search.MissingAgg, sets []set) (se
 			return nothing{}, nil
 		case len(columns) == 0:
 			return all{}, nil
-		case slices.ContainsFunc(columns, func(c column) bool { return !listed(c.Field) }):
+		case slices.ContainsFunc(columns, func(c column) bool { return !c.Field.Listable() }):
 			return not{&exists{body.Field}}, nil
 		}
 		return without(columns), nil

@@ -1,42 +1,27 @@
 package typesense
 
 import (
+	"maps"
 	"math"
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
+	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// histogram is a histogram on its way.
-type histogram struct {
-	body *search.HistogramAgg
-	// hard says which keys have buckets.
-	hardLow, hardHigh float64
-}
-
 func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set) (search.ResultBody, error) {
-	columns, _, err := numeric(a, body.Field, sets)
+	columns, err := bucketing.Numeric(columnsOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
-		return nil, err
-	}
-	if err := checkSorts(a); err != nil {
-		return nil, err
-	}
-	h := &histogram{body: body, hardLow: math.Inf(-1), hardHigh: math.Inf(1)}
-	writer, err := h.printer(columns, a.Path)
-	if err != nil {
-		return nil, err
-	}
-	bounds, err := h.bounds(r, a, &writer)
+	h, err := bucketing.NewHistogram(a, body, mapping.FieldsOf(columns...), r.now)
 	if err != nil {
 		return nil, err
 	}
 	stand := math.NaN()
 	if body.Missing != nil {
-		if stand, err = h.value(r, a, &writer, *body.Missing, ".missing"); err != nil {
+		if stand, err = h.Value(*body.Missing, ".missing"); err != nil {
 			return nil, err
 		}
 	}
@@ -44,16 +29,16 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := h.keys(r, a, counts, bounds)
+	keys, err := h.Keys(maps.Keys(counts))
 	if err != nil {
 		return nil, err
 	}
-	return r.histogramResult(a, h, keys, counts, sets, columns, stand, &writer)
+	return r.histogramResult(a, h, keys, counts, sets, columns, stand)
 }
 
 // histogramCounts gives how many objects are in each bucket. The distribution
 // of the values says so when no object has two; else each bucket is counted.
-func (r *run) histogramCounts(a *search.Agg, h *histogram, sets []set, columns [][]column, stand float64) (map[float64]int64, error) {
+func (r *run) histogramCounts(a *search.Agg, h *bucketing.Histogram, sets []set, columns [][]column, stand float64) (map[float64]int64, error) {
 	values, objects := make([][]tally, len(sets)), int64(0)
 	err := r.each(2, func(part int) error {
 		if part == 1 {
@@ -79,12 +64,12 @@ func (r *run) histogramCounts(a *search.Agg, h *histogram, sets []set, columns [
 	}
 	counts, total := map[float64]int64{}, int64(0)
 	for _, v := range slices.Concat(values...) {
-		counts[h.floor(v.key.num)] += v.n
+		counts[h.Floor(v.key.Num)] += v.n
 		total += v.n
 	}
 	if !math.IsNaN(stand) {
-		if _, known := counts[h.floor(stand)]; !known {
-			counts[h.floor(stand)] = 0
+		if _, known := counts[h.Floor(stand)]; !known {
+			counts[h.Floor(stand)] = 0
 		}
 	}
 	if total == objects && math.IsNaN(stand) {
@@ -115,24 +100,20 @@ func (r *run) histogramCounts(a *search.Agg, h *histogram, sets []set, columns [
 }
 
 // inBucket gives the objects of a bucket.
-func (r *run) inBucket(h *histogram, key float64, sets []set, columns [][]column, stand float64) ([]set, error) {
-	next := h.floor(h.next(key) + h.slack())
-	if !(next > key) {
-		next = h.next(key)
-	}
-	return r.between(sets, columns, span{low: key, high: next, openHigh: true}, h.floor(stand) == key)
+func (r *run) inBucket(h *bucketing.Histogram, key float64, sets []set, columns [][]column, stand float64) ([]set, error) {
+	return r.between(sets, columns, span{low: key, high: h.After(key), openHigh: true}, h.Floor(stand) == key)
 }
 
-func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, counts map[float64]int64, sets []set, columns [][]column, stand float64, print *printer) (search.ResultBody, error) {
-	keys = slices.DeleteFunc(keys, func(key float64) bool { return counts[key] < int64(h.body.MinDocCount) })
+func (r *run) histogramResult(a *search.Agg, h *bucketing.Histogram, keys []float64, counts map[float64]int64, sets []set, columns [][]column, stand float64) (search.ResultBody, error) {
+	keys = slices.DeleteFunc(keys, func(key float64) bool { return counts[key] < int64(h.MinDocCount) })
 	if err := r.spend(a, len(keys)); err != nil {
 		return nil, err
 	}
-	out := &search.HistogramBuckets{Keyed: h.body.Keyed, Buckets: make([]search.Bucket, len(keys))}
+	out := make([]search.Bucket, len(keys))
 	err := r.each(len(keys), func(i int) error {
 		key := keys[i]
-		b := &out.Buckets[i]
-		*b = search.Bucket{Key: search.SortValue{Kind: search.NumberValue, Num: key, Whole: h.body.Dates}, KeyText: print.text(key), Count: counts[key]}
+		b := &out[i]
+		*b = h.Bucket(key, counts[key])
 		if len(a.Subs) == 0 {
 			return nil
 		}
@@ -143,9 +124,5 @@ func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, count
 		b.Subs, err = r.aggs(a.Subs, members)
 		return err
 	})
-	if len(h.body.Order) > 0 {
-		sortBuckets(out.Buckets, h.body.Order)
-	}
-	out.Buckets = resort(a, out.Buckets, bucketFacts)
-	return out, err
+	return h.Result(out), err
 }

@@ -1,68 +1,36 @@
 package typesense
 
 import (
-	"cmp"
 	"strconv"
-	"strings"
-	"time"
 
-	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// bucketKey is the key of a bucket: a string, or a number with its family, in
-// which long and double are the same.
-type bucketKey struct {
-	family mapping.Family
-	text   string
-	num    float64
-}
-
-// compare orders keys: numbers before strings.
-func (k bucketKey) compare(o bucketKey) int {
-	return cmp.Or(cmp.Compare(k.rank(), o.rank()), cmp.Compare(k.num, o.num), strings.Compare(k.text, o.text))
-}
-
-func (k bucketKey) rank() int {
-	switch k.family {
-	case mapping.Boolean:
-		return 0
-	case mapping.Date:
-		return 2
-	case mapping.Keyword, mapping.Text:
-		return 3
-	}
-	return 1
-}
-
 // keyOf decodes a value of a facet.
-func (r *run) keyOf(s set, c column, code string) (bucketKey, error) {
+func (r *run) keyOf(s set, c column, code string) (bucketing.Key, error) {
 	f := c.Field
 	if f.Family.Numeric() {
-		k := bucketKey{family: f.Family, num: DecodeNumber(wholeOf(code))}
-		if f.Family == mapping.Long {
-			k.family = mapping.Double
-		}
-		return k, nil
+		return bucketing.NumberKey(f.Family, DecodeNumber(wholeOf(code))), nil
 	}
 	if text, ok := DecodeKeyword(code); ok {
-		return bucketKey{family: mapping.Keyword, text: text}, nil
+		return bucketing.TextKey(text), nil
 	}
 	// Of a long value there is only the hash: a document has it whole.
 	filter := ofSpace(s.sp, &expr{text: c.Name + ":=" + code, c: all{}}).String()
 	e := entry{FilterBy: filter, SortBy: fieldOrder + ":asc"}
 	objects, err := s.v.first(s.sp, e)
 	if err != nil {
-		return bucketKey{}, err
+		return bucketing.Key{}, err
 	}
 	for _, o := range objects {
 		for _, v := range o.values(c.Name) {
 			if EncodeKeyword(v.text) == code {
-				return bucketKey{family: mapping.Keyword, text: v.text}, nil
+				return bucketing.TextKey(v.text), nil
 			}
 		}
 	}
-	return bucketKey{family: mapping.Keyword, text: code}, nil
+	return bucketing.TextKey(code), nil
 }
 
 // first gives the first object that a search finds.
@@ -103,14 +71,14 @@ func wholeOf(code string) int64 {
 func numberOf(code string) float64 { return float64(wholeOf(code)) }
 
 // hasKey holds for objects with the value in any of the columns.
-func hasKey(columns []column, k bucketKey) cond {
+func hasKey(columns []column, k bucketing.Key) cond {
 	var list []cond
 	for _, c := range columns {
 		switch f := c.Field.Family; {
-		case !f.Numeric() && k.family == mapping.Keyword:
-			list = append(list, &test{f: keywordField, column: listName(c), terms: []string{k.text}})
-		case f == k.family || f == mapping.Long && k.family == mapping.Double:
-			list = append(list, &test{f: c.Field, column: c.Name, spans: []span{point(k.num)}})
+		case !f.Numeric() && k.Family == mapping.Keyword:
+			list = append(list, &test{f: keywordField, column: listName(c), terms: []string{k.Text}})
+		case f == k.Family || f == mapping.Long && k.Family == mapping.Double:
+			list = append(list, &test{f: c.Field, column: c.Name, spans: []span{point(k.Num)}})
 		}
 	}
 	return either(list...)
@@ -135,37 +103,4 @@ func without(columns []column) cond {
 		}
 	}
 	return negated(either(list...))
-}
-
-// missingKey gives the key that stands for objects without a value. It is a
-// number if the field has numbers and the value is one.
-func missingKey(v search.Value, columns [][]column) bucketKey {
-	for _, list := range columns {
-		for _, c := range list {
-			f := c.Field
-			if !f.Family.Numeric() {
-				continue
-			}
-			if b, ok := v.Bool(); ok && f.Family == mapping.Boolean {
-				k := bucketKey{family: mapping.Boolean}
-				if b {
-					k.num = 1
-				}
-				return k
-			}
-			if f.Family == mapping.Date {
-				if ms, ok := f.Format.Millis(v.Text, time.UTC, false); ok {
-					return bucketKey{family: mapping.Date, num: float64(ms)}
-				}
-			}
-			if n, ok := v.Number(); ok {
-				family := f.Family
-				if family == mapping.Long {
-					family = mapping.Double
-				}
-				return bucketKey{family: family, num: n}
-			}
-		}
-	}
-	return bucketKey{family: mapping.Keyword, text: v.Text}
 }

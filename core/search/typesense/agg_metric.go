@@ -4,16 +4,17 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.ResultBody, error) {
-	columns, err := listable(sets, body.Field, a.Path)
+	columns, err := bucketing.Listable(columnsOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
 	if body.Func == search.Cardinality {
-		t := &termsRun{run: r, a: a, sets: sets, columns: columns, counts: map[bucketKey]int64{},
+		t := &termsRun{run: r, a: a, sets: sets, columns: columns, counts: map[bucketing.Key]int64{},
 			body: &search.TermsAgg{Field: body.Field, Missing: body.Missing, MinDocCount: 1}}
 		err := t.count()
 		return &search.Metric{Value: float64(len(t.counts)), Whole: true}, err
@@ -22,14 +23,42 @@ func (r *run) metric(a *search.Agg, body *search.MetricAgg, sets []set) (search.
 		n, err := r.countValues(a, body, sets, columns)
 		return &search.Metric{Value: float64(n), Whole: true}, err
 	}
-	m, err := r.sumUp(a, body, sets, columns)
+	return r.sumUp(a, body, sets, columns)
+}
+
+func (r *run) sumUp(a *search.Agg, body *search.MetricAgg, sets []set, columns [][]column) (search.ResultBody, error) {
+	sums, err := bucketing.NewSums(a, body, mapping.FieldsOf(columns...))
 	if err != nil {
 		return nil, err
 	}
-	if body.Func == search.ExtendedStats {
-		return &search.Extended{StatsResult: *m.stats(m.sum / float64(m.n)), SumOfSquares: m.squares, Sigma: body.Sigma}, nil
+	numbers, err := bucketing.Numeric(columns, body.Field, a.Path)
+	if err != nil {
+		return nil, err
 	}
-	return m.result(body.Func), nil
+	values, err := r.numbers(a, body.Missing, sets, numbers)
+	for _, v := range values {
+		sums.Add(v.key.Num, v.n)
+	}
+	return sums.Result(body), err
+}
+
+// numbers gives the numbers in columns, and what stands in for those of objects
+// without a value.
+func (r *run) numbers(a *search.Agg, missing *search.Value, sets []set, columns [][]column) ([]tally, error) {
+	stand := 0.0
+	if missing != nil {
+		var err error
+		if stand, err = bucketing.StandIn(a, *missing, mapping.FieldsOf(columns...)); err != nil {
+			return nil, err
+		}
+	}
+	values, err := r.allValues(a, sets, columns, missing != nil)
+	for i := range values {
+		if values[i].key.Family == missingTally {
+			values[i].key.Num = stand
+		}
+	}
+	return values, err
 }
 
 func (r *run) countValues(a *search.Agg, body *search.MetricAgg, sets []set, columns [][]column) (int64, error) {
@@ -72,7 +101,7 @@ func (r *run) allValues(a *search.Agg, sets []set, columns [][]column, missing b
 				return err
 			}
 			n, err := r.count(rest)
-			own[k] = []tally{{bucketKey{family: missingTally}, n}}
+			own[k] = []tally{{bucketing.Key{Family: missingTally}, n}}
 			return err
 		})
 		lists[i] = slices.Concat(own...)
@@ -103,7 +132,7 @@ func (r *run) valuesOf(a *search.Agg, s set, c column) ([]tally, error) {
 	})
 	for _, o := range objects {
 		for _, v := range o.values(c.Name) {
-			out = append(out, tally{bucketKey{family: c.Field.Family, num: v.num}, 1})
+			out = append(out, tally{bucketing.NumberKey(c.Field.Family, v.num), 1})
 		}
 	}
 	return out, err

@@ -1,63 +1,41 @@
 package typesense
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
+	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 func (r *run) percentiles(a *search.Agg, body *search.PercentilesAgg, sets []set) (search.ResultBody, error) {
-	columns, _, err := numeric(a, body.Field, sets)
+	columns, err := bucketing.Numeric(columnsOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	stand := 0.0
-	if body.Missing != nil {
-		var ok bool
-		if stand, ok = numberFor(*body.Missing, columns); !ok {
-			return nil, problem.Field(problem.Invalid, a.Path+".missing", "%q is no value of this field", body.Missing.Text)
-		}
-	}
-	texts, err := printerOf(columns, body.Format, a.Path)
+	texts, err := bucketing.NewPrinter(mapping.FieldsOf(columns...), body.Format, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	values, err := r.allValues(a, sets, columns, body.Missing != nil)
+	values, err := r.numbers(a, body.Missing, sets, columns)
 	if err != nil {
 		return nil, err
 	}
 	total := int64(0)
-	for i := range values {
-		total += values[i].n
-		if values[i].key.family == missingTally {
-			values[i].key.num = stand
-		}
+	for _, v := range values {
+		total += v.n
 	}
-	slices.SortFunc(values, func(a, b tally) int { return int(oneIf(a.key.num > b.key.num)) - int(oneIf(a.key.num < b.key.num)) })
-	out := &search.Percentiles{Keyed: body.Keyed, Percents: body.Percents}
-	for _, p := range body.Percents {
-		v := math.NaN()
-		if total > 0 {
-			at := p / 100 * float64(total-1)
-			below := int64(at)
-			v = nth(values, below)
-			if below+1 < total {
-				v += (at - float64(below)) * (nth(values, below+1) - v)
-			}
-		}
-		out.Values = append(out.Values, v)
-		out.Texts = append(out.Texts, texts.text(v))
-	}
-	return out, nil
+	slices.SortFunc(values, func(a, b tally) int { return cmp.Compare(a.key.Num, b.key.Num) })
+	return bucketing.NewPercentiles(body, &texts, total, func(at int64) float64 { return nth(values, at) }), nil
 }
 
 // nth gives the value at a place in the order of all.
 func nth(values []tally, at int64) float64 {
 	for _, v := range values {
 		if at < v.n {
-			return v.key.num
+			return v.key.Num
 		}
 		at -= v.n
 	}

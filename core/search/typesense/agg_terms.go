@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -14,30 +15,28 @@ type termsRun struct {
 	body    *search.TermsAgg
 	sets    []set
 	columns [][]column
-	counts  map[bucketKey]int64
-	missing bucketKey
-	subs    map[bucketKey][]search.AggResult
-	allowed func(bucketKey) bool // nil for all
-	print   printer
-	double  bool // some numbers may not be integers
+	counts  map[bucketing.Key]int64
+	missing bucketing.Key
+	subs    map[bucketing.Key][]search.AggResult
+	allowed func(bucketing.Key) bool // nil for all
+	double  bool                     // some numbers may not be integers
 }
 
 func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search.ResultBody, error) {
-	columns, err := listable(sets, body.Field, a.Path)
+	columns, err := bucketing.Listable(columnsOf(sets, body.Field), body.Field, a.Path)
 	if err != nil {
 		return nil, err
 	}
-	t := &termsRun{run: r, a: a, body: body, sets: sets, columns: columns, counts: map[bucketKey]int64{}}
-	if err := checkOrder(a, body.Order, a.Path+".order"); err != nil {
+	t := &termsRun{run: r, a: a, body: body, sets: sets, columns: columns, counts: map[bucketing.Key]int64{}}
+	if err := bucketing.Check(a, body.Order); err != nil {
 		return nil, err
 	}
-	if err := checkSorts(a); err != nil {
+	fields := mapping.FieldsOf(columns...)
+	if t.allowed, err = bucketing.Choice(a, body, fields); err != nil {
 		return nil, err
 	}
-	if t.allowed, err = t.filter(); err != nil {
-		return nil, err
-	}
-	if t.print, err = printerOf(columns, body.Format, a.Path); err != nil {
+	texts, err := bucketing.NewPrinter(fields, body.Format, a.Path)
+	if err != nil {
 		return nil, err
 	}
 	if err := t.count(); err != nil {
@@ -55,28 +54,11 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	}
 	out := &search.Buckets{Buckets: make([]search.Bucket, len(chosen)), Other: other}
 	for i, k := range chosen {
-		key, text := t.result(k)
+		key, text := k.Shown(t.double, &texts)
 		out.Buckets[i] = search.Bucket{Key: key, KeyText: text, Count: t.counts[k], Subs: t.subs[k]}
 	}
-	out.Buckets = resort(a, out.Buckets, bucketFacts)
+	out.Buckets = bucketing.Resort(a, out.Buckets)
 	return out, nil
-}
-
-// result writes a key. Numbers are integers if no column may have others.
-func (t *termsRun) result(k bucketKey) (key search.SortValue, text string) {
-	if !k.family.Numeric() {
-		return search.SortValue{Kind: search.StringValue, Text: k.text}, ""
-	}
-	key = search.SortValue{Kind: search.NumberValue, Num: k.num, Whole: k.family != mapping.Double || !t.double}
-	switch {
-	case k.family == mapping.Boolean:
-		text = (&printer{flags: true}).text(k.num)
-	case k.family == mapping.Date:
-		text = t.print.text(k.num)
-	case t.print.number != nil:
-		text = t.print.number.Text(k.num)
-	}
-	return key, text
 }
 
 // count asks for the values of all sets.
@@ -88,8 +70,8 @@ func (t *termsRun) count() error {
 		t.double = t.double || slices.ContainsFunc(list, func(c column) bool { return c.Field.Family == mapping.Double })
 	}
 	if t.body.Missing != nil {
-		t.missing = missingKey(*t.body.Missing, t.columns)
-		t.double = t.double || t.missing.num != float64(int64(t.missing.num))
+		t.missing = bucketing.MissingKey(*t.body.Missing, mapping.FieldsOf(t.columns...))
+		t.double = t.double || t.missing.Num != float64(int64(t.missing.Num))
 	}
 	return t.run.each(len(t.sets), func(i int) error {
 		s, list := t.sets[i], t.columns[i]
@@ -115,7 +97,7 @@ func (t *termsRun) count() error {
 	})
 }
 
-func (t *termsRun) add(k bucketKey, n int64) {
+func (t *termsRun) add(k bucketing.Key, n int64) {
 	t.run.mu.Lock()
 	defer t.run.mu.Unlock()
 	t.counts[k] += n
@@ -129,7 +111,7 @@ func (t *termsRun) countIndices() error {
 		}
 		n, err := t.run.count([]set{s})
 		if n > 0 {
-			t.add(bucketKey{family: mapping.Keyword, text: s.v.gen.index}, n)
+			t.add(bucketing.TextKey(s.v.gen.index), n)
 		}
 		return err
 	})
@@ -171,7 +153,7 @@ func (t *termsRun) listAll(s set, c column) error {
 
 // choose gives the keys of the buckets that are answered, in their order, and
 // the number of objects in the others.
-func (t *termsRun) choose() (chosen []bucketKey, other int64, err error) {
+func (t *termsRun) choose() (chosen []bucketing.Key, other int64, err error) {
 	least := int64(t.body.MinDocCount)
 	for k, n := range t.counts {
 		if n >= least && (t.allowed == nil || t.allowed(k)) {
@@ -179,7 +161,7 @@ func (t *termsRun) choose() (chosen []bucketKey, other int64, err error) {
 			other += n
 		}
 	}
-	if byNumbers(t.body.Order) {
+	if bucketing.ByNumbers(t.body.Order) {
 		if err := t.below(chosen); err != nil {
 			return nil, 0, err
 		}
@@ -193,11 +175,11 @@ func (t *termsRun) choose() (chosen []bucketKey, other int64, err error) {
 }
 
 // below computes the sub-aggregations of some buckets.
-func (t *termsRun) below(keys []bucketKey) error {
+func (t *termsRun) below(keys []bucketing.Key) error {
 	if len(t.a.Subs) == 0 || t.subs != nil || len(keys) == 0 {
 		return nil
 	}
-	t.subs = make(map[bucketKey][]search.AggResult, len(keys))
+	t.subs = make(map[bucketing.Key][]search.AggResult, len(keys))
 	return t.run.each(len(keys), func(i int) error {
 		members, err := t.members(keys[i])
 		if err != nil {
@@ -212,11 +194,11 @@ func (t *termsRun) below(keys []bucketKey) error {
 }
 
 // members gives the objects of a bucket.
-func (t *termsRun) members(k bucketKey) ([]set, error) {
+func (t *termsRun) members(k bucketing.Key) ([]set, error) {
 	var out []set
 	for i, s := range t.sets {
 		if t.body.Field == indexField {
-			if s.v.gen.index == k.text {
+			if s.v.gen.index == k.Text {
 				out = append(out, s)
 			}
 			continue
@@ -234,7 +216,7 @@ func (t *termsRun) members(k bucketKey) ([]set, error) {
 	return out, nil
 }
 
-func (t *termsRun) compare(a, b bucketKey) int {
+func (t *termsRun) compare(a, b bucketing.Key) int {
 	order := t.body.Order
 	if len(order) == 0 {
 		order = []search.BucketOrder{{By: "_count", Desc: true}}
@@ -245,9 +227,9 @@ func (t *termsRun) compare(a, b bucketKey) int {
 		case "_count":
 			c = int(t.counts[a] - t.counts[b])
 		case "_key":
-			c = a.compare(b)
+			c = a.Compare(b)
 		default:
-			if c = compareSubs(t.subs[a], t.subs[b], o); c != 0 {
+			if c = bucketing.CompareSubs(t.subs[a], t.subs[b], o); c != 0 {
 				return c
 			}
 		}
@@ -258,5 +240,5 @@ func (t *termsRun) compare(a, b bucketKey) int {
 			return c
 		}
 	}
-	return a.compare(b)
+	return a.Compare(b)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // topHits gives the best objects of a bucket. As far as a sort can be left to
@@ -21,7 +21,7 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 		keys = []search.SortKey{{Field: "_score", Desc: true, Path: a.Path}}
 	}
 	for i := range keys {
-		if err := r.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], r.fields); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +96,7 @@ func (r *run) ranked(a *search.Agg, keys []search.SortKey, s set, wanted int) ([
 	}
 	out := make([]candidate, len(objects))
 	for i, o := range objects {
-		c := candidate{doc: o.doc, at: o, vals: make([]sortable, len(keys))}
+		c := candidate{doc: o.doc, at: o, vals: make([]sorting.Value, len(keys))}
 		if scored {
 			c.score = s.v.scoreOf(o.doc)
 		}
@@ -160,53 +160,9 @@ func (o *object) offset() int {
 
 // source gives the source of a nested object, filtered.
 func (o *object) source(f *search.SourceFilter) ([]byte, error) {
-	raw := o.doc.raw
-	for _, step := range o.steps() {
-		var err error
-		if raw, err = nestedSource(raw, step); err != nil || raw == nil {
-			return []byte("{}"), err
-		}
+	raw, err := search.NestedSource(o.doc.raw, o.steps())
+	if err != nil || raw == nil {
+		return []byte("{}"), err
 	}
 	return f.ApplyPart(raw, o.space.Path)
 }
-
-// nestedSource finds a nested object in the source of the one around it; nil
-// if it is not there.
-func nestedSource(raw []byte, step search.NestedStep) ([]byte, error) {
-	var p jsonx.Parser
-	p.Reset(raw, maxNesting)
-	left, found := step.Offset, []byte(nil)
-	var walk func(field string) error
-	walk = func(field string) error {
-		switch p.Peek() {
-		case jsonx.Array:
-			return p.Array(func(int) error { return walk(field) })
-		case jsonx.Object:
-			if field == "" {
-				object, err := p.Skip()
-				if left--; left == -1 {
-					found = object
-				}
-				return err
-			}
-			return p.Object(func(key []byte) error {
-				name := string(key)
-				rest, inside := strings.CutPrefix(field, name+".")
-				switch {
-				case name == field:
-					return walk("")
-				case inside:
-					return walk(rest)
-				}
-				_, err := p.Skip()
-				return err
-			})
-		}
-		_, err := p.Skip()
-		return err
-	}
-	return found, walk(step.Field)
-}
-
-// maxNesting bounds the depth of a source.
-const maxNesting = 512

@@ -1,11 +1,10 @@
 package typesense
 
 import (
-	"slices"
-
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // collapsing is a search whose hits are collapsed: all of them are read, in
@@ -13,28 +12,12 @@ import (
 type collapsing struct {
 	run    *run
 	def    *search.Collapse
-	groups map[sortable][]candidate
+	groups map[sorting.Value][]candidate
 }
-
-// checkCollapse refuses fields that have no values of their own.
-func (r *run) checkCollapse() error {
-	c := r.req.Collapse
-	if c == nil {
-		return nil
-	}
-	fields := r.named(c.Field)
-	if len(fields) > 0 && !slices.ContainsFunc(fields, groups) {
-		return problem.Field(problem.Invalid, c.Path, "collapse needs a keyword or a number, and %q is neither", c.Field)
-	}
-	return nil
-}
-
-// groups tells whether values of a field can be collapsed.
-func groups(f *mapping.Field) bool { return listed(f) && f.Family != mapping.Geo }
 
 // collapse keeps the first hit of each group.
 func (r *run) collapse(list []candidate) (*collapsing, []candidate, error) {
-	c := &collapsing{run: r, def: r.req.Collapse, groups: map[sortable][]candidate{}}
+	c := &collapsing{run: r, def: r.req.Collapse, groups: map[sorting.Value][]candidate{}}
 	var kept []candidate
 	for i := range list {
 		g, err := c.group(&list[i])
@@ -50,22 +33,22 @@ func (r *run) collapse(list []candidate) (*collapsing, []candidate, error) {
 }
 
 // group gives the value by which a hit is collapsed.
-func (c *collapsing) group(hit *candidate) (out sortable, err error) {
+func (c *collapsing) group(hit *candidate) (out sorting.Value, err error) {
 	n := 0
 	v := hit.doc.view
 	for _, col := range v.columns(v.root(), c.def.Field) {
-		if !groups(col.Field) {
+		if !sorting.Collapsible(col.Field) {
 			continue
 		}
 		if col.Field.Family == mapping.Text {
 			for _, term := range hit.at.tokens(col.Field, col.Name).terms {
-				out, n = sortable{text: term, state: isText}, n+1
+				out, n = sorting.Text(term), n+1
 			}
 			continue
 		}
 		for _, w := range hit.at.values(col.Name) {
-			if out = (sortable{text: w.text, state: isText}); col.Field.Family.Numeric() {
-				out = sortable{num: w.num, state: isNumber}
+			if out = sorting.Text(w.text); col.Field.Family.Numeric() {
+				out = sorting.Number(w.num)
 			}
 			n++
 		}
@@ -84,7 +67,7 @@ func (c *collapsing) show(list []candidate, hits []search.Hit) error {
 		if err != nil {
 			return err
 		}
-		hits[i].Group = &search.Group{Field: c.def.Field, Value: g.value(c.run.wholeSort(&search.SortKey{Field: c.def.Field}))}
+		hits[i].Group = &search.Group{Field: c.def.Field, Value: g.Shown(sorting.Whole(&search.SortKey{Field: c.def.Field}, c.run.fields))}
 		for k := range c.def.Inner {
 			in := &c.def.Inner[k]
 			members, err := c.rank(in, c.groups[g])
@@ -105,7 +88,7 @@ func (c *collapsing) show(list []candidate, hits []search.Hit) error {
 func (c *collapsing) rank(in *search.InnerHits, members []candidate) ([]candidate, error) {
 	keys := byScore(in)
 	for i := range keys {
-		if err := c.run.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], c.run.fields); err != nil {
 			return nil, err
 		}
 	}

@@ -58,12 +58,3 @@ func (v *view) geoDistance(q *search.GeoDistance, sp *mapping.Space) (op, error)
 func (v *view) geoBox(q *search.GeoBox, sp *mapping.Space) (op, error) {
 	return v.places(q.Info(), q.Field, sp, q.Box.Bottom-0.001, q.Box.Top+0.001, q.Box.Contains)
 }
-
-// nearest gives the distance of a point from the nearest of others, in units.
-func nearest(s *search.GeoSort, code float64) float64 {
-	at, best := geo.Decode(code), math.Inf(1)
-	for _, p := range s.Points {
-		best = min(best, geo.Distance(p, at))
-	}
-	return best / s.Unit
-}

@@ -48,6 +48,9 @@ type column struct {
 	Field *mapping.Field // as it was made, or would be if the process had seen it
 }
 
+// Of gives the field.
+func (c column) Of() *mapping.Field { return c.Field }
+
 // columns are the fields that the two collections are known to have. A filter
 // that names another one is an error. It never changes.
 type columns struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // innerPlan is a nested clause whose objects are shown, with those inside it.
@@ -87,7 +88,7 @@ func (v *view) prepareInner(plans []*innerPlan, base *mapping.Space) error {
 				return err
 			}
 			for i := range keys {
-				if err := v.run.checkSort(&keys[i]); err != nil {
+				if err := sorting.Check(&keys[i], v.run.fields); err != nil {
 					return err
 				}
 				if s.readers[i], err = v.sortReader(&keys[i], sp); err != nil {
@@ -115,7 +116,7 @@ func (r *run) innerOf(plans []*innerPlan, o *object, hit *search.Hit) error {
 				if !s.op.cond().holds(k) {
 					continue
 				}
-				c := candidate{doc: o.doc, at: k, score: single(s.op.score(k)), vals: make([]sortable, len(keys))}
+				c := candidate{doc: o.doc, at: k, score: single(s.op.score(k)), vals: make([]sorting.Value, len(keys))}
 				for i, read := range s.readers {
 					c.vals[i] = read(&c)
 				}
@@ -178,7 +179,7 @@ func (r *run) nestedHit(c *candidate, sort []search.SortKey, scored bool, source
 		h.Score = &score
 	}
 	for k := range sort {
-		h.Sort = append(h.Sort, c.vals[k].value(r.wholeSort(&sort[k])))
+		h.Sort = append(h.Sort, c.vals[k].Shown(sorting.Whole(&sort[k], r.fields)))
 	}
 	var err error
 	if h.Highlight = marks.of(c.at); len(h.Path) == 0 {

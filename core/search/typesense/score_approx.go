@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // maxClauses is how many clauses are weighed where there are too many documents
@@ -23,7 +24,7 @@ type weighed struct {
 // approximate gives the first documents of one index by a score that the server
 // can sort by: each clause adds the same to all that it matches. It is for
 // more documents than can be scored here.
-func (v *view) approximate(keys []search.SortKey, e entry, total int64, position []sortable) ([]candidate, error) {
+func (v *view) approximate(keys []search.SortKey, e entry, total int64, position []sorting.Value) ([]candidate, error) {
 	if keys[0].Field != "_score" || !keys[0].Desc || position != nil {
 		return nil, refuseAt(keys[0].Path, "to sort more than %d documents like this; a sort by one or two keywords, numbers or dates has no limit", maxSources)
 	}
@@ -76,7 +77,7 @@ func (v *view) approximate(keys []search.SortKey, e entry, total int64, position
 				c.score += w.weight
 			}
 		}
-		c.vals[0] = sortable{num: math.Round(c.score * 1000), state: isNumber}
+		c.vals[0] = sorting.Number(math.Round(c.score * 1000))
 	}
 	return list, err
 }

@@ -1,6 +1,7 @@
 package typesense
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math"
 	"strconv"
@@ -8,6 +9,8 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/scoring"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // numbersOf gives the columns of the numbers of a field; points only if asked.
@@ -23,12 +26,10 @@ func (v *view) numbersOf(field string, sp *mapping.Space, points bool) (out []co
 }
 
 // blame notes the first error of a score, which is one of the request.
-func (r *run) blame(path, format string, args ...any) float64 {
+func (r *run) blame(err error) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.fault == nil {
-		r.fault = problem.Field(problem.Invalid, path, format, args...)
-	}
+	r.fault = cmp.Or(r.fault, err)
 	return math.NaN()
 }
 
@@ -44,42 +45,12 @@ func (v *view) fieldFactor(b *search.FieldFactor, sp *mapping.Space, path string
 				least = math.Min(least, w.num)
 			}
 		}
-		if math.IsInf(least, 1) {
-			if b.Missing == nil {
-				return v.run.blame(path, "a hit has no number in the field %q; give missing", b.Field)
-			}
-			least = *b.Missing
-		}
-		s := modified(b.Modifier, least*b.Factor)
-		if s < 0 || math.IsNaN(s) || math.IsInf(s, 0) {
-			return v.run.blame(path, "the field %q gives a score of %v, which must be a number and not below 0", b.Field, s)
+		s, err := scoring.Factor(b, path, least)
+		if err != nil {
+			return v.run.blame(err)
 		}
 		return s
 	}, nil
-}
-
-func modified(modifier string, n float64) float64 {
-	switch modifier {
-	case "log":
-		return math.Log10(n)
-	case "log1p":
-		return math.Log10(n + 1)
-	case "log2p":
-		return math.Log10(n + 2)
-	case "ln":
-		return math.Log(n)
-	case "ln1p":
-		return math.Log1p(n)
-	case "ln2p":
-		return math.Log1p(n + 1)
-	case "square":
-		return n * n
-	case "sqrt":
-		return math.Sqrt(n)
-	case "reciprocal":
-		return 1 / n
-	}
-	return n
 }
 
 // randomScore hashes what a document is known by, so that it stays the same
@@ -97,10 +68,10 @@ func (v *view) randomScore(b *search.RandomScore, sp *mapping.Space) (func(*obje
 		}
 		text = func(o *object) string {
 			s := read(&candidate{doc: o.doc, at: o})
-			if s.state == isNumber {
-				return strconv.FormatFloat(s.num, 'g', -1, 64)
+			if s.State == sorting.IsNumber {
+				return strconv.FormatFloat(s.Num, 'g', -1, 64)
 			}
-			return s.text
+			return s.Text
 		}
 	}
 	return func(o *object) float64 {
@@ -108,15 +79,6 @@ func (v *view) randomScore(b *search.RandomScore, sp *mapping.Space) (func(*obje
 		h.Write([]byte(seed))
 		h.Write([]byte{0})
 		h.Write([]byte(text(o)))
-		return float64(mix(h.Sum64())>>40) / (1 << 24)
+		return scoring.Fraction(h.Sum64())
 	}, nil
-}
-
-// mix spreads the bits of a hash, of which FNV leaves the high ones alike.
-func mix(h uint64) uint64 {
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	h ^= h >> 33
-	h *= 0xc4ceb9fe1a85ec53
-	return h ^ h>>33
 }

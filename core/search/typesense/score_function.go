@@ -5,6 +5,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/scoring"
 )
 
 // functionOp changes the scores of another op by functions.
@@ -72,12 +73,12 @@ func (p *functionOp) score(o *object) float64 {
 	if len(p.fns) == 0 {
 		return s
 	}
-	return boosted(p.q.BoostMode, s, math.Min(p.value(o), p.q.MaxBoost))
+	return scoring.Boosted(p.q.BoostMode, s, math.Min(p.value(o), p.q.MaxBoost))
 }
 
 // value combines the functions for an object; 1 if none holds.
 func (p *functionOp) value(o *object) float64 {
-	out, weights, n := 1.0, 0.0, 0
+	mix := scoring.NewMix(p.q.ScoreMode)
 	for i := range p.fns {
 		f := &p.fns[i]
 		if !f.filter.holds(o) {
@@ -87,47 +88,9 @@ func (p *functionOp) value(o *object) float64 {
 		if f.value != nil {
 			s *= f.value(o)
 		}
-		weights += f.weight
-		if n++; n == 1 {
-			out = s
-			if p.q.ScoreMode == search.CombineFirst {
-				return s
-			}
-			continue
-		}
-		switch p.q.ScoreMode {
-		case search.CombineSum, search.CombineAvg:
-			out += s
-		case search.CombineMax:
-			out = math.Max(out, s)
-		case search.CombineMin:
-			out = math.Min(out, s)
-		default:
-			out *= s
+		if !mix.Add(s, f.weight) {
+			break
 		}
 	}
-	if p.q.ScoreMode == search.CombineAvg && n > 0 {
-		if weights == 0 {
-			return 0
-		}
-		return out / weights
-	}
-	return out
-}
-
-// boosted combines the score of a query with what its functions come to.
-func boosted(mode search.Combine, score, by float64) float64 {
-	switch mode {
-	case search.CombineReplace:
-		return by
-	case search.CombineSum:
-		return score + by
-	case search.CombineAvg:
-		return (score + by) / 2
-	case search.CombineMax:
-		return math.Max(score, by)
-	case search.CombineMin:
-		return math.Min(score, by)
-	}
-	return score * by
+	return mix.Value()
 }

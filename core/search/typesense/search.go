@@ -8,6 +8,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // Search implements search.Engine.
@@ -185,7 +186,7 @@ func (r *run) needsScores() bool {
 
 // candidates gives documents with what they are sorted by, those that stand
 // behind the position.
-func (v *view) candidates(keys []search.SortKey, docs []*document, position []sortable) ([]candidate, error) {
+func (v *view) candidates(keys []search.SortKey, docs []*document, position []sorting.Value) ([]candidate, error) {
 	scored := v.run.req.TrackScores
 	readers := make([]reader, len(keys))
 	for i := range keys {
@@ -201,7 +202,7 @@ func (v *view) candidates(keys []search.SortKey, docs []*document, position []so
 		if err := v.run.ctx.Err(); err != nil {
 			return nil, err
 		}
-		c := candidate{doc: d, at: d.objects[0], vals: make([]sortable, len(keys))}
+		c := candidate{doc: d, at: d.objects[0], vals: make([]sorting.Value, len(keys))}
 		if scored {
 			if c.score = constant; !same {
 				c.score = v.scoreOf(d)
@@ -225,7 +226,7 @@ func (r *run) present(list []candidate) ([]search.Hit, error) {
 	whole := make([]bool, len(r.req.Sort))
 	for i := range r.req.Sort {
 		scored = scored || r.req.Sort[i].Field == "_score"
-		whole[i] = r.wholeSort(&r.req.Sort[i])
+		whole[i] = sorting.Whole(&r.req.Sort[i], r.fields)
 	}
 	for i := range list {
 		c := &list[i]
@@ -235,7 +236,7 @@ func (r *run) present(list []candidate) ([]search.Hit, error) {
 			h.Score = &s
 		}
 		for k := range r.req.Sort {
-			h.Sort = append(h.Sort, c.vals[k].value(whole[k]))
+			h.Sort = append(h.Sort, c.vals[k].Shown(whole[k]))
 		}
 		h.Highlight = marks.of(c.at)
 		var err error

@@ -41,7 +41,7 @@ func (v *view) needsOf(keys []search.SortKey, scored bool) *needs {
 			switch {
 			case c.Field.Family == mapping.Text && c.Field.Listed:
 				n.more = true
-			case listed(c.Field):
+			case c.Field.Listable():
 				n.columns[c.Name] = c.Field
 			}
 		}

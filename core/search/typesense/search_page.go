@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // candidate is a document that may be among the hits.
@@ -12,7 +13,7 @@ type candidate struct {
 	doc   *document
 	at    *object // the document itself, or a nested object of it
 	score float64
-	vals  []sortable
+	vals  []sorting.Value
 }
 
 // probes is how many places of the order are looked at in one message.
@@ -25,14 +26,14 @@ func (r *run) page(out *search.Response) error {
 		keys = []search.SortKey{{Field: "_score", Desc: true, Path: "query"}}
 	}
 	for i := range keys {
-		if err := r.checkSort(&keys[i]); err != nil {
+		if err := sorting.Check(&keys[i], r.fields); err != nil {
 			return err
 		}
 	}
-	if err := r.checkCollapse(); err != nil {
+	if err := sorting.CheckCollapse(r.req.Collapse, r.fields); err != nil {
 		return err
 	}
-	position, err := r.after(keys)
+	position, err := sorting.After(r.req, keys, r.fields)
 	if err != nil {
 		return err
 	}

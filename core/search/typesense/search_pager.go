@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // pager finds the hits of one index for a page.
 type pager struct {
 	v        *view
 	keys     []search.SortKey
-	position []sortable // of search_after; may be nil
+	position []sorting.Value // of search_after; may be nil
 	entry    entry
 	native   bool   // the server sorts
 	needs    *needs // nil if whole documents are read
@@ -20,7 +21,7 @@ type pager struct {
 
 // newPager makes the search for the hits of an index: sorted by the server if it
 // can and may, else all of them.
-func (v *view) newPager(keys []search.SortKey, position []sortable) (*pager, error) {
+func (v *view) newPager(keys []search.SortKey, position []sorting.Value) (*pager, error) {
 	filter, err := v.filter(v.root(), v.shown)
 	if err != nil {
 		return nil, err

@@ -1,23 +1,29 @@
-package typesense
+package bucketing
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/sorting"
 )
 
 // facts are what a bucket can be ordered by.
 type facts struct {
-	key   sortable
+	key   sorting.Value
 	count int64
 	subs  []search.AggResult
 }
 
-// checkSorts refuses the bucket_sorts of an aggregation that name what is not
-// there. It comes before the buckets, so that an error does not depend on
-// them.
-func checkSorts(a *search.Agg) error {
+// Check refuses the order of the buckets of an aggregation, and its
+// bucket_sorts, if they name what is not there. It comes before the buckets, so
+// that an error does not depend on them.
+func Check(a *search.Agg, order []search.BucketOrder) error {
+	if err := checkOrder(a, order, a.Path+".order"); err != nil {
+		return err
+	}
 	for i := range a.Subs {
 		body, ok := a.Subs[i].Body.(*search.BucketSortAgg)
 		if !ok {
@@ -100,11 +106,11 @@ func compareRated[T any](order []search.BucketOrder, a, b *rated[T]) int {
 		c := 0
 		switch {
 		case a.given[i] != b.given[i]:
-			return int(oneIf(b.given[i])) - int(oneIf(a.given[i]))
+			return cmp.Compare(mapping.Flag(b.given[i]), mapping.Flag(a.given[i]))
 		case o.By == "_key":
-			c = a.facts.key.compare(&b.facts.key, false)
+			c = a.facts.key.Compare(&b.facts.key, false)
 		case a.given[i]:
-			c = int(oneIf(a.nums[i] > b.nums[i])) - int(oneIf(a.nums[i] < b.nums[i]))
+			c = cmp.Compare(a.nums[i], b.nums[i])
 		}
 		if c != 0 && o.Desc {
 			return -c
@@ -116,10 +122,50 @@ func compareRated[T any](order []search.BucketOrder, a, b *rated[T]) int {
 	return 0
 }
 
-func bucketFacts(b *search.Bucket) facts {
-	key := sortable{num: b.Key.Num, state: isNumber}
-	if b.Key.Kind == search.StringValue {
-		key = sortable{text: b.Key.Text, state: isText}
+// Resort applies the bucket_sorts of an aggregation to its buckets.
+func Resort(a *search.Agg, list []search.Bucket) []search.Bucket {
+	return resort(a, list, func(b *search.Bucket) facts {
+		key := sorting.Number(b.Key.Num)
+		if b.Key.Kind == search.StringValue {
+			key = sorting.Text(b.Key.Text)
+		}
+		return facts{key, b.Count, b.Subs}
+	})
+}
+
+// ResortRanges is Resort for the buckets of ranges.
+func ResortRanges(a *search.Agg, list []search.RangeBucket) []search.RangeBucket {
+	return resort(a, list, func(b *search.RangeBucket) facts { return facts{sorting.Text(b.Key), b.Count, b.Subs} })
+}
+
+// ResortComposite is Resort for the buckets of a composite, which stand by their
+// keys.
+func ResortComposite(a *search.Agg, list []search.CompositeBucket) []search.CompositeBucket {
+	return resort(a, list, func(b *search.CompositeBucket) facts { return facts{count: b.Count, subs: b.Subs} })
+}
+
+// ResortFilters is Resort for the buckets of filters; the names go with them.
+func ResortFilters(a *search.Agg, in *search.FilterBuckets) *search.FilterBuckets {
+	order := make([]int, len(in.Buckets))
+	for i := range order {
+		order[i] = i
 	}
-	return facts{key, b.Count, b.Subs}
+	order = resort(a, order, func(i *int) facts {
+		f := facts{sorting.Number(float64(*i)), in.Buckets[*i].Count, in.Buckets[*i].Subs}
+		if in.Names != nil {
+			f.key = sorting.Text(in.Names[*i])
+		}
+		return f
+	})
+	out := &search.FilterBuckets{List: in.List, Buckets: make([]search.SingleBucket, len(order))}
+	if in.Names != nil {
+		out.Names = make([]string, len(order))
+	}
+	for to, from := range order {
+		out.Buckets[to] = in.Buckets[from]
+		if in.Names != nil {
+			out.Names[to] = in.Names[from]
+		}
+	}
+	return out
 }

@@ -1,6 +1,7 @@
-package embedded
+package bucketing
 
 import (
+	"iter"
 	"math"
 	"time"
 
@@ -10,30 +11,22 @@ import (
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
-// printer writes numbers of a field as text: dates and booleans always, plain
+// Printer writes numbers of a field as text: dates and booleans always, plain
 // numbers if the request has a format for them.
-type printer struct {
+type Printer struct {
 	date   *dates.Format
 	zone   *time.Location
 	flags  bool
 	number *search.NumberFormat
 }
 
-// printerOf gives the printer of a field. A field that has dates takes the
-// format as one of dates.
-func printerOf(families [][]*family, format, where string) (p printer, err error) {
+// NewPrinter makes the printer of fields, which are of one path. Where there are
+// dates, the format is one of dates.
+func NewPrinter(fields iter.Seq[*mapping.Field], format, where string) (p Printer, err error) {
 	p.zone = time.UTC
-	for _, list := range families {
-		for _, f := range list {
-			switch f.field.Family {
-			case mapping.Date:
-				if p.date == nil {
-					p.date = f.field.Format
-				}
-			case mapping.Boolean:
-				p.flags = true
-			}
-		}
+	p.date = formatOf(fields)
+	for f := range fields {
+		p.flags = p.flags || f.Family == mapping.Boolean
 	}
 	switch {
 	case format == "":
@@ -50,8 +43,8 @@ func printerOf(families [][]*family, format, where string) (p printer, err error
 	return p, nil
 }
 
-// text is empty for what needs no second form.
-func (p *printer) text(v float64) string {
+// Text is empty for what needs no second form.
+func (p *Printer) Text(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return ""

@@ -1,6 +1,7 @@
-package typesense
+package bucketing
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,9 +10,9 @@ import (
 	"github.com/quoin-cms/quoin/core/search"
 )
 
-// compareSubs orders by a number of a sub-aggregation; buckets without one
+// CompareSubs orders by a number of a sub-aggregation; buckets without one
 // come last, whatever the direction.
-func compareSubs(a, b []search.AggResult, o search.BucketOrder) int {
+func CompareSubs(a, b []search.AggResult, o search.BucketOrder) int {
 	na, okA := subValue(a, o.By)
 	nb, okB := subValue(b, o.By)
 	switch {
@@ -92,8 +93,8 @@ func percentile(p *search.Percentiles, prop string) (float64, bool) {
 	return 0, false
 }
 
-// byNumbers tells whether any of the orders needs sub-aggregations.
-func byNumbers(order []search.BucketOrder) bool {
+// ByNumbers tells whether any of the orders needs sub-aggregations.
+func ByNumbers(order []search.BucketOrder) bool {
 	return slices.ContainsFunc(order, func(o search.BucketOrder) bool { return o.By != "_count" && o.By != "_key" })
 }
 
@@ -146,9 +147,9 @@ func sortBuckets(list []search.Bucket, order []search.BucketOrder) {
 		case "_count":
 			c = int(a.Count - b.Count)
 		case "_key":
-			c = int(oneIf(a.Key.Num > b.Key.Num)) - int(oneIf(a.Key.Num < b.Key.Num))
+			c = cmp.Compare(a.Key.Num, b.Key.Num)
 		default:
-			return compareSubs(a.Subs, b.Subs, o)
+			return CompareSubs(a.Subs, b.Subs, o)
 		}
 		if o.Desc {
 			return -c
@@ -163,11 +164,4 @@ func sortBuckets(list []search.Bucket, order []search.BucketOrder) {
 		}
 		return 0
 	})
-}
-
-func oneIf(b bool) uint8 {
-	if b {
-		return 1
-	}
-	return 0
 }
