@@ -1,6 +1,10 @@
 package search
 
-import "github.com/quoin-cms/quoin/core/search/internal/jsonx"
+import (
+	"slices"
+
+	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
+)
 
 // MaxInner is the largest from+size of inner hits.
 const MaxInner = 100
@@ -46,4 +50,26 @@ func appendInner(dst []byte, results []InnerResult) []byte {
 func appendGroup(dst []byte, g *Group) []byte {
 	dst = append(jsonx.AppendString(append(dst, '{'), g.Field), `:[`...)
 	return append(appendSortValue(dst, g.Value), `]}`...)
+}
+
+// Shown gives the outermost nested clauses of a query that show inner hits.
+// Clauses that must not match have none.
+func Shown(q Query) []*Nested {
+	if q == nil {
+		return nil
+	}
+	if n, ok := q.(*Nested); ok && n.Inner != nil {
+		return []*Nested{n}
+	}
+	var not []Query
+	if b, ok := q.(*Bool); ok {
+		not = b.MustNot
+	}
+	var out []*Nested
+	for _, c := range Inside(q) {
+		if !slices.Contains(not, c) {
+			out = append(out, Shown(c)...)
+		}
+	}
+	return out
 }

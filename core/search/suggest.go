@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
@@ -73,4 +74,13 @@ func (e *SuggestEntry) append(dst []byte) []byte {
 		return append(strconv.AppendInt(append(dst, `,"freq":`...), o.Freq, 10), '}')
 	})
 	return append(dst, '}')
+}
+
+// Share reads a frequency of a suggester: a number of documents, or below 1 a
+// part of them.
+func Share(f float64, documents int64) float64 {
+	if f < 1 {
+		return math.Ceil(f * float64(documents))
+	}
+	return f
 }

@@ -191,6 +191,7 @@ func outside(sets []set, path string) []set {
 	}
 	return out
 }
+
 // familiesOf gives the families that a field has in each set.
 func familiesOf(sets []set, field string) [][]*family {
 	out := make([][]*family, len(sets))

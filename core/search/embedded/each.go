@@ -1,11 +1,8 @@
 package embedded
 
 import (
-	"strings"
-
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
 func (v *view) eachField(q *search.Each, sp *space) (op, error) {
@@ -28,34 +25,4 @@ func (v *view) eachField(q *search.Each, sp *space) (op, error) {
 		return none{}, nil
 	}
 	return o, nil
-}
-
-// part gives how a part of a word is looked for in a family.
-func (f *family) part(text string, how search.PartAnalysis) string {
-	if how == search.PartVerbatim || f.field.Family != mapping.Text || text == "" {
-		return text
-	}
-	if how == search.PartAnalyzed {
-		if terms, _ := f.field.Search.Terms(text); len(terms) == 1 {
-			return terms[0]
-		}
-	}
-	return f.field.Search.Normalize(text)
-}
-
-// inFamily does so with the texts of a pattern.
-func (p pattern) inFamily(f *family, how search.PartAnalysis) *pattern {
-	if how == search.PartVerbatim || f.field.Family != mapping.Text {
-		return &p
-	}
-	parts := make([]piece, len(p.parts))
-	for i, x := range p.parts {
-		x.text = f.part(x.text, how)
-		if p.fold {
-			x.text = strings.ToLower(x.text)
-		}
-		parts[i] = x
-	}
-	p.parts = parts
-	return &p
 }

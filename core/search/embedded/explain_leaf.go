@@ -5,6 +5,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
+	"github.com/quoin-cms/quoin/core/search/words"
 )
 
 // leaf says how a clause without clauses inside finds its matches.
@@ -43,10 +44,12 @@ func (x *explainer) leaf(q search.Query, at []spot, s *search.Step) {
 		}
 		s.Does = "looks for each word in any of the fields that are analyzed alike, as if they were one"
 	case *search.Prefix:
-		x.pattern(q.Field, pattern{parts: []piece{{text: q.Value}, {star: true}}, fold: q.CaseInsensitive}, q.Analysis, at, s)
+		p := words.Prefix(q.Value)
+		p.Fold = q.CaseInsensitive
+		x.pattern(q.Field, p, q.Analysis, at, s)
 	case *search.Wildcard:
-		p := parsePattern(q.Pattern)
-		p.fold = q.CaseInsensitive
+		p := words.ParsePattern(q.Pattern)
+		p.Fold = q.CaseInsensitive
 		x.pattern(q.Field, p, q.Analysis, at, s)
 	case *search.Regexp:
 		x.lookup(q.Field, at, s)
@@ -130,16 +133,12 @@ func (x *explainer) analyzed(field, analyzer, text, path string, at []spot, s *s
 }
 
 // pattern says which terms of the dictionary a pattern stands for.
-func (x *explainer) pattern(field string, whole pattern, how search.PartAnalysis, at []spot, s *search.Step) {
+func (x *explainer) pattern(field string, whole words.Pattern, how search.PartAnalysis, at []spot, s *search.Step) {
 	x.lookup(field, at, s)
 	if len(s.Fields) == 0 {
 		return
 	}
-	if whole.fold {
-		for i := range whole.parts {
-			whole.parts[i].text = strings.ToLower(whole.parts[i].text)
-		}
-	}
+	whole = whole.Folded()
 	terms := map[string]bool{}
 	found, _ := x.families(field, at)
 	literal := ""
@@ -147,12 +146,12 @@ func (x *explainer) pattern(field string, whole pattern, how search.PartAnalysis
 		if f.field.Family.Numeric() {
 			continue
 		}
-		p := whole.inFamily(f, how)
-		if literal = ""; !p.fold {
-			literal = p.literal()
+		p := whole.In(f.field, how)
+		if literal = ""; !p.Fold {
+			literal = p.Literal()
 		}
 		for _, ord := range f.dict.prefixed(literal) {
-			if t := f.dict.term(ord); p.matches(t) {
+			if t := f.dict.term(ord); p.Matches(t) {
 				terms[t] = true
 			}
 		}

@@ -1,5 +1,7 @@
 package embedded
 
+import "github.com/quoin-cms/quoin/core/search/words"
+
 // Matcher gives a function that matches whole strings by an expression.
 func Matcher(pattern string) (func(string) bool, error) {
 	a, err := newAutomaton(pattern)
@@ -18,8 +20,8 @@ func Edits(word string, most int, swap bool) func(term string) (int, bool) {
 
 // Wildcard gives a function that matches whole strings by a pattern with * and ?.
 func Wildcard(text string) func(string) bool {
-	p := parsePattern(text)
-	return p.matches
+	p := words.ParsePattern(text)
+	return p.Matches
 }
 
 // Smallest is smallest.

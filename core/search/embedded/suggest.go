@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -90,14 +89,14 @@ func (r *run) options(s *search.Suggester, word string, documents int64) ([]sear
 		return nil, nil
 	}
 	own := r.frequency(s.Field, word)
-	if own > 0 && (s.Mode == search.SuggestMissing || float64(own) > limit(s.MaxFreq, documents)) {
+	if own > 0 && (s.Mode == search.SuggestMissing || float64(own) > search.Share(s.MaxFreq, documents)) {
 		return nil, nil
 	}
 	prefix := word
 	if s.PrefixLength < length {
 		prefix = string([]rune(word)[:s.PrefixLength])
 	}
-	least := limit(s.MinFreq, documents)
+	least := search.Share(s.MinFreq, documents)
 	if s.Mode == search.SuggestPopular {
 		least = max(least, float64(own+1))
 	}
@@ -140,14 +139,6 @@ func (r *run) options(s *search.Suggester, word string, documents int64) ([]sear
 // maxSuggestWord is the longest word, in characters, for which there are
 // suggestions.
 const maxSuggestWord = 64
-
-// limit reads a frequency: a number, or below 1 a part of the documents.
-func limit(f float64, documents int64) float64 {
-	if f < 1 {
-		return math.Ceil(f * float64(documents))
-	}
-	return f
-}
 
 // frequency counts the documents that the caller may see with a term in a
 // field.

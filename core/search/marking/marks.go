@@ -102,7 +102,7 @@ func collect(out []marker, q search.Query) []marker {
 		return append(out, marker{field: q.Field, phrase: q})
 	case *search.Prefix:
 		return add(q.Field, func(f *mapping.Field, term string) bool {
-			p := words.Pattern{Parts: []words.Piece{{Text: q.Value}, {Star: true}}}.In(f, q.Analysis)
+			p := words.Prefix(q.Value).In(f, q.Analysis)
 			return strings.HasPrefix(term, p.Literal())
 		})
 	case *search.Wildcard:

@@ -20,7 +20,8 @@ func (v *view) prefix(q *search.Prefix, sp *mapping.Space) (op, error) {
 	if q.Field == indexField {
 		return v.named(sp, q.Boost, func(name string) bool { return strings.HasPrefix(name, q.Value) }), nil
 	}
-	p := words.Pattern{Parts: []words.Piece{{Text: q.Value}, {Star: true}}, Fold: q.CaseInsensitive}
+	p := words.Prefix(q.Value)
+	p.Fold = q.CaseInsensitive
 	return v.expand(p, q.Field, sp, q.Info(), q.Analysis)
 }
 

@@ -25,24 +25,9 @@ type innerSpace struct {
 	readers []reader
 }
 
-// innerPlans finds the inner hits of a query. Clauses that must not match have
-// none.
-func innerPlans(q search.Query) []*innerPlan {
-	if q == nil {
-		return nil
-	}
-	if n, ok := q.(*search.Nested); ok && n.Inner != nil {
-		return []*innerPlan{{n, innerPlans(n.Query), map[*mapping.Space]*innerSpace{}}}
-	}
-	var not []search.Query
-	if b, ok := q.(*search.Bool); ok {
-		not = b.MustNot
-	}
-	var out []*innerPlan
-	for _, c := range search.Inside(q) {
-		if !slices.Contains(not, c) {
-			out = append(out, innerPlans(c)...)
-		}
+func innerPlans(q search.Query) (out []*innerPlan) {
+	for _, n := range search.Shown(q) {
+		out = append(out, &innerPlan{n, innerPlans(n.Query), map[*mapping.Space]*innerSpace{}})
 	}
 	return out
 }

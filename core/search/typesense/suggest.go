@@ -98,10 +98,10 @@ func (r *run) options(s *search.Suggester, word string, documents int64) ([]sear
 		return nil, nil
 	}
 	own, err := r.seen(s.Field, word)
-	if err != nil || own > 0 && (s.Mode == search.SuggestMissing || float64(own) > limit(s.MaxFreq, documents)) {
+	if err != nil || own > 0 && (s.Mode == search.SuggestMissing || float64(own) > search.Share(s.MaxFreq, documents)) {
 		return nil, err
 	}
-	least := limit(s.MinFreq, documents)
+	least := search.Share(s.MinFreq, documents)
 	if s.Mode == search.SuggestPopular {
 		least = math.Max(least, float64(own+1))
 	}
@@ -167,14 +167,6 @@ func (r *run) near(s *search.Suggester, word string, d *words.Distance) ([]strin
 		}
 	}
 	return sortedKeys(found), nil
-}
-
-// limit reads a frequency: a number, or below 1 a part of the documents.
-func limit(f float64, documents int64) float64 {
-	if f < 1 {
-		return math.Ceil(f * float64(documents))
-	}
-	return f
 }
 
 // seen counts the documents that the caller may see with a term in a field.

@@ -56,6 +56,9 @@ func ParsePattern(s string) Pattern {
 	return p
 }
 
+// Prefix makes the pattern of what starts with a text.
+func Prefix(text string) Pattern { return Pattern{Parts: []Piece{{Text: text}, {Star: true}}} }
+
 // Folded gives the pattern with its texts in lower case if that is wanted.
 func (p Pattern) Folded() Pattern {
 	if !p.Fold {
@@ -98,37 +101,69 @@ func (p *Pattern) Literal() string {
 	return p.Parts[0].Text
 }
 
-// Matches tells whether the pattern matches all of a term. After a star that
-// fails it only goes back to the last star, so that it takes at most the length
-// of the term times that of the pattern.
-func (p *Pattern) Matches(term string) bool {
+// Matches tells whether the pattern matches all of s. After a star that fails
+// it only goes back to the last star, so it takes at most len(s) times the
+// length of the pattern. A text behind a star is looked for at once.
+func (p *Pattern) Matches(s string) bool {
 	if p.Fold {
-		term = strings.ToLower(term)
+		s = strings.ToLower(s)
 	}
-	part, at := 0, 0
+	i, at := 0, 0
 	star, back := -1, 0
 	for {
 		switch {
-		case part < len(p.Parts) && p.Parts[part].Star:
-			star, back = part, at
-			part++
-			continue
-		case part < len(p.Parts):
-			if n, ok := p.Parts[part].take(term[at:]); ok {
-				at += n
-				part++
+		case i == len(p.Parts):
+			if at == len(s) {
+				return true
+			}
+		case p.Parts[i].Star:
+			star, back = i, at
+			i++
+			if i == len(p.Parts) {
+				return true
+			}
+			if p.Parts[i].Text == "" {
 				continue
 			}
-		case at == len(term):
-			return true
+			if i == len(p.Parts)-1 {
+				return strings.HasSuffix(s[at:], p.Parts[i].Text)
+			}
+			if at = p.seek(&back, i, s); at < 0 {
+				return false
+			}
+			i++
+			continue
+		default:
+			if n, ok := p.Parts[i].take(s[at:]); ok {
+				at += n
+				i++
+				continue
+			}
 		}
-		if star < 0 || back >= len(term) {
+		if star < 0 || back >= len(s) {
 			return false
 		}
-		_, size := utf8.DecodeRuneInString(term[back:])
+		_, size := utf8.DecodeRuneInString(s[back:])
 		back += size
-		part, at = star+1, back
+		i, at = star+1, back
+		if p.Parts[i].Text != "" {
+			if at = p.seek(&back, i, s); at < 0 {
+				return false
+			}
+			i++
+		}
 	}
+}
+
+// seek moves back to the next place of a text and gives the place behind it,
+// negative if there is none.
+func (p *Pattern) seek(back *int, i int, s string) int {
+	n := strings.Index(s[*back:], p.Parts[i].Text)
+	if n < 0 {
+		return n
+	}
+	*back += n
+	return *back + len(p.Parts[i].Text)
 }
 
 // take gives how many bytes of a text the piece stands for.
