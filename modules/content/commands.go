@@ -72,18 +72,10 @@ func operator(ctx context.Context, user string) context.Context {
 
 // advise says an error as people read it, with what to do next.
 func advise(err error) error {
-	var p *problem.Problem
-	switch {
-	case !errors.As(err, &p):
-		return err
-	case p.Code == "unknown_environment":
-		return fmt.Errorf("%s: `quoin environment list` shows those there are", p.Detail)
-	case p.Code == "unknown_alias":
-		return fmt.Errorf("%s: `quoin managed-alias list` shows those there are", p.Detail)
-	case len(p.Fields) > 0 && p.Cause == nil:
-		return fmt.Errorf("%s: %s", p.Fields[0].Path, p.Fields[0].Message)
-	}
-	return errors.New(p.Detail)
+	return module.Advise(err, map[string]string{
+		"unknown_environment": "`quoin environment list` shows those there are",
+		"unknown_alias":       "`quoin managed-alias list` shows those there are",
+	})
 }
 
 func runCreate(ctx context.Context, s *Service, call *module.Call) error {

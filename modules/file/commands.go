@@ -46,15 +46,6 @@ func commands() []module.Command {
 	}
 }
 
-// say prints a sentence for people, or the value under --json.
-func say(call *module.Call, value any, format string, args ...any) error {
-	if call.JSON {
-		return call.Table(value, nil, nil)
-	}
-	_, err := fmt.Fprintf(call.Out, format+"\n", args...)
-	return err
-}
-
 // size writes a number of bytes for people.
 func size(n int64) string {
 	for _, u := range []struct {
@@ -99,7 +90,7 @@ func runCollect(ctx context.Context, s *Service, call *module.Call) error {
 			}
 		}
 	}
-	return say(call, r, "%d files: %d are named somewhere, %d are too young, %d %s (%s). %d leftovers of crashes %s (%s).",
+	return call.Say(r, "%d files: %d are named somewhere, %d are too young, %d %s (%s). %d leftovers of crashes %s (%s).",
 		r.Files, r.Referred, r.Young, r.Removed, verb, size(r.RemovedBytes), r.Orphans, verb, size(r.OrphanBytes))
 }
 
@@ -132,7 +123,7 @@ func runVerify(ctx context.Context, s *Service, call *module.Call) error {
 	if err := faults(call, v.Faults); err != nil {
 		return err
 	}
-	if err := say(call, v, "%d files, %s: %d faults.", v.Files, size(v.Bytes), len(v.Faults)); err != nil {
+	if err := call.Say(v, "%d files, %s: %d faults.", v.Files, size(v.Bytes), len(v.Faults)); err != nil {
 		return err
 	}
 	if len(v.Faults) > 0 {
@@ -176,7 +167,7 @@ func runSync(ctx context.Context, s *Service, call *module.Call) error {
 	if err := faults(call, r.Faults); err != nil {
 		return err
 	}
-	if err := say(call, r, "%d files copied, %s; %d were there, %d are new here, %d faults.", r.Copied, size(r.Bytes), r.There, r.Added, len(r.Faults)); err != nil {
+	if err := call.Say(r, "%d files copied, %s; %d were there, %d are new here, %d faults.", r.Copied, size(r.Bytes), r.There, r.Added, len(r.Faults)); err != nil {
 		return err
 	}
 	if len(r.Faults) > 0 {
@@ -198,5 +189,5 @@ func runHide(ctx context.Context, s *Service, call *module.Call) error {
 	if !there {
 		return fmt.Errorf("there is no file %s: `quoin files list` shows the files there are", hash)
 	}
-	return say(call, map[string]any{"hash": hash, "hidden": hidden}, "%s is %s the public. Caches may hold it for some time.", hash, map[bool]string{true: "hidden from", false: "served to"}[hidden])
+	return call.Say(map[string]any{"hash": hash, "hidden": hidden}, "%s is %s the public. Caches may hold it for some time.", hash, map[bool]string{true: "hidden from", false: "served to"}[hidden])
 }

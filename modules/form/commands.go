@@ -2,13 +2,9 @@ package form
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // commands are those of the command line.
@@ -42,41 +38,12 @@ func commands() []module.Command {
 	}
 }
 
-// operator is who runs the command line.
-func operator(ctx context.Context) context.Context {
-	if auth.From(ctx) != nil {
-		return ctx
-	}
-	return auth.With(ctx, auth.System("command line"))
-}
-
-// advise says an error as people read it.
-func advise(err error) error {
-	var p *problem.Problem
-	if !errors.As(err, &p) || p.Cause != nil {
-		return err
-	}
-	for _, f := range p.Fields {
-		return fmt.Errorf("%s: %s", f.Path, f.Message)
-	}
-	return errors.New(p.Detail)
-}
-
-// say prints a sentence for people, or the value under --json.
-func say(call *module.Call, value any, format string, args ...any) error {
-	if call.JSON {
-		return call.Table(value, nil, nil)
-	}
-	_, err := fmt.Fprintf(call.Out, format+"\n", args...)
-	return err
-}
-
 func runExpire(ctx context.Context, s *Service, call *module.Call) error {
-	out, err := s.Expire(operator(ctx))
+	out, err := s.Expire(module.Operator(ctx))
 	if err != nil {
-		return advise(err)
+		return module.Advise(err, nil)
 	}
-	return say(call, out, "Removed %d submissions with %d files, and %d codes.", out.Submissions, out.Files, out.Codes)
+	return call.Say(out, "Removed %d submissions with %d files, and %d codes.", out.Submissions, out.Files, out.Codes)
 }
 
 // listedView is a submission in a list for people: nothing that they wrote.
@@ -97,9 +64,9 @@ func flagFilter(call *module.Call) Filter {
 func runFormsList(ctx context.Context, s *Service, call *module.Call) error {
 	limit, _ := call.Flags("limit").(int)
 	after, _ := call.Flags("after").(int)
-	page, err := s.List(operator(ctx), flagFilter(call), int64(after), limit)
+	page, err := s.List(module.Operator(ctx), flagFilter(call), int64(after), limit)
 	if err != nil {
-		return advise(err)
+		return module.Advise(err, nil)
 	}
 	views, rows := []listedView{}, [][]string{}
 	for _, sub := range page {
@@ -113,16 +80,16 @@ func runFormsList(ctx context.Context, s *Service, call *module.Call) error {
 func runExport(ctx context.Context, s *Service, call *module.Call) error {
 	out, _, err := newSheet(call.String("format"), call.Out)
 	if err != nil {
-		return advise(err)
+		return module.Advise(err, nil)
 	}
-	_, err = s.Export(operator(ctx), flagFilter(call), out)
-	return advise(err)
+	_, err = s.Export(module.Operator(ctx), flagFilter(call), out)
+	return module.Advise(err, nil)
 }
 
 func runAccess(ctx context.Context, s *Service, call *module.Call) error {
-	list, err := s.Accesses(operator(ctx), call.Args[0])
+	list, err := s.Accesses(module.Operator(ctx), call.Args[0])
 	if err != nil {
-		return advise(err)
+		return module.Advise(err, nil)
 	}
 	rows := [][]string{}
 	for _, a := range list {
@@ -132,18 +99,18 @@ func runAccess(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runSubjectExport(ctx context.Context, s *Service, call *module.Call) error {
-	_, err := s.ExportSubject(operator(ctx), call.Args[0], call.Out)
-	return advise(err)
+	_, err := s.ExportSubject(module.Operator(ctx), call.Args[0], call.Out)
+	return module.Advise(err, nil)
 }
 
 func runSubjectErase(ctx context.Context, s *Service, call *module.Call) error {
-	out, err := s.EraseSubject(operator(ctx), call.Args[0], call.Bool("dry-run"))
+	out, err := s.EraseSubject(module.Operator(ctx), call.Args[0], call.Bool("dry-run"))
 	if err != nil {
-		return advise(err)
+		return module.Advise(err, nil)
 	}
 	verb := "Removed"
 	if out.DryRun {
 		verb = "Would remove"
 	}
-	return say(call, out, "%s %d submissions with %d files, and %d codes.", verb, len(out.Submissions), out.Files, out.Codes)
+	return call.Say(out, "%s %d submissions with %d files, and %d codes.", verb, len(out.Submissions), out.Files, out.Codes)
 }

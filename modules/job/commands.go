@@ -11,7 +11,6 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // commands are the commands that manage jobs; those of schedules are in
@@ -49,25 +48,13 @@ func commands() []module.Command {
 	return append(append(list, scheduleCommands()...), serverCommands()...)
 }
 
-// operator is who runs a command: whoever the context says, else somebody with
-// access to the database.
-func operator(ctx context.Context) context.Context {
-	if auth.From(ctx) != nil {
-		return ctx
-	}
-	return auth.With(ctx, auth.System("command line"))
-}
-
-// advise says an error as people read it.
+// advise says an error as people read it, with what to do next.
 func advise(err error) error {
-	var p *problem.Problem
-	switch {
-	case !errors.As(err, &p) || p.Cause != nil:
-		return err
-	case p.Code == "unknown_job":
-		return fmt.Errorf("%s: `quoin job list` shows those there are", p.Detail)
+	err = module.Advise(err, map[string]string{"unknown_job": "`quoin job list` shows those there are"})
+	if rest, found := strings.CutPrefix(err.Error(), "command: "); found {
+		return errors.New(rest)
 	}
-	return errors.New(strings.TrimPrefix(p.Detail, "command: "))
+	return err
 }
 
 func runList(ctx context.Context, s *Service, call *module.Call) error {
@@ -181,7 +168,7 @@ func runChange(said string, change func(*Service, context.Context, int64) (*Job,
 		if err != nil {
 			return advise(err)
 		}
-		j, err := change(s, operator(ctx), id)
+		j, err := change(s, module.Operator(ctx), id)
 		if err != nil {
 			return advise(err)
 		}

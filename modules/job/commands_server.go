@@ -35,7 +35,7 @@ func serverCommands() []module.Command {
 }
 
 func runCommands(ctx context.Context, s *Service, call *module.Call) error {
-	who := auth.From(operator(ctx))
+	who := auth.From(module.Operator(ctx))
 	if len(call.Args) > 0 {
 		name := strings.Join(call.Args, " ")
 		for _, v := range s.commandList(who) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/problem"
 )
@@ -45,25 +44,11 @@ func commands() []module.Command {
 	}
 }
 
-// operator is who runs a command: whoever the context says, else somebody with
-// access to the database.
-func operator(ctx context.Context) context.Context {
-	if auth.From(ctx) != nil {
-		return ctx
-	}
-	return auth.With(ctx, auth.System("command line"))
-}
-
 // advise says an error as people read it, with what to do next.
 func advise(err error) error {
-	var p *problem.Problem
-	if !errors.As(err, &p) {
-		return err
-	}
-	if p.Code == "unknown_environment" {
-		return fmt.Errorf("%s: `quoin environment list` shows those there are", p.Detail)
-	}
-	return errors.New(p.Detail)
+	return module.Advise(err, map[string]string{
+		"unknown_environment": "`quoin environment list` shows those there are",
+	})
 }
 
 // seldom hands lines on, one in a while at most.
@@ -79,7 +64,7 @@ func seldom(call *module.Call) func(string) {
 
 func runBuild(what string) func(context.Context, *Service, *module.Call) error {
 	return func(ctx context.Context, s *Service, call *module.Call) error {
-		ctx = operator(ctx)
+		ctx = module.Operator(ctx)
 		names := call.Args
 		switch {
 		case call.Bool("all") && len(names) > 0:
@@ -131,7 +116,7 @@ func unknownEnvironment(name string) error {
 
 func runOrphans(ctx context.Context, s *Service, call *module.Call) error {
 	removed := []string{}
-	if err := s.Ask(operator(ctx), askOrphans, question{}, &removed, nil); err != nil {
+	if err := s.Ask(module.Operator(ctx), askOrphans, question{}, &removed, nil); err != nil {
 		return advise(err)
 	}
 	switch {
@@ -147,7 +132,7 @@ func runOrphans(ctx context.Context, s *Service, call *module.Call) error {
 
 func runCheck(ctx context.Context, s *Service, call *module.Call) error {
 	found := []Finding{}
-	if err := s.Ask(operator(ctx), askCheck, question{Repair: call.Bool("repair")}, &found, nil); err != nil {
+	if err := s.Ask(module.Operator(ctx), askCheck, question{Repair: call.Bool("repair")}, &found, nil); err != nil {
 		return advise(err)
 	}
 	rows, left := [][]string{}, 0

@@ -26,7 +26,7 @@ func runExplain(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return err
 	}
-	x, err := s.explainAnywhere(operator(ctx), text)
+	x, err := s.explainAnywhere(module.Operator(ctx), text)
 	if err != nil {
 		return advise(err)
 	}

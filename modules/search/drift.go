@@ -65,7 +65,7 @@ func diagnoses(s *Service) []module.Diagnosis {
 }
 
 func (s *Service) diagnose(ctx context.Context) ([]module.Finding, error) {
-	ctx = operator(ctx)
+	ctx = module.Operator(ctx)
 	found := func(level module.Level, says, do string) module.Finding {
 		return module.Finding{Check: "index", Level: level, Says: says, Do: do}
 	}
@@ -98,7 +98,7 @@ func gauges(s *Service) []telemetry.Gauge {
 	return []telemetry.Gauge{{
 		Name: "quoin_index_documents", Help: "Documents in the index of each environment.", Labels: []string{"environment"},
 		Collect: func(ctx context.Context, emit func(float64, ...string)) error {
-			ctx = operator(ctx)
+			ctx = module.Operator(ctx)
 			environments, err := s.types.Environments(ctx)
 			if err != nil {
 				return err

@@ -12,7 +12,6 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // Commands are the module's commands of the command line; those of tokens are
@@ -62,42 +61,13 @@ func Commands() []module.Command {
 	}, append(tokenCommands(), roleCommands()...)...)
 }
 
-// operator is who runs a command: whoever the context says, else somebody with
-// access to the database.
-func operator(ctx context.Context) context.Context {
-	if auth.From(ctx) != nil {
-		return ctx
-	}
-	return auth.With(ctx, auth.System("command line"))
-}
-
 // advise says an error as people read it, with what to do next.
 func advise(err error) error {
-	var p *problem.Problem
-	if !errors.As(err, &p) {
-		return err
-	}
-	switch p.Code {
-	case "user_unknown":
-		return fmt.Errorf("%s: `quoin user list` shows the users there are", p.Detail)
-	case "user_exists":
-		return fmt.Errorf("%s: choose another, or change that one with `quoin user password` and `quoin user roles`", p.Detail)
-	case "token_unknown":
-		return fmt.Errorf("%s: `quoin token list` shows the tokens there are", p.Detail)
-	}
-	if p.Cause != nil {
-		return err
-	}
-	return errors.New(p.Detail)
-}
-
-// say prints a sentence for people, or the value under --json.
-func say(call *module.Call, value any, format string, args ...any) error {
-	if call.JSON {
-		return call.Table(value, nil, nil)
-	}
-	_, err := fmt.Fprintf(call.Out, format+"\n", args...)
-	return err
+	return module.Advise(err, map[string]string{
+		"user_unknown":  "`quoin user list` shows the users there are",
+		"user_exists":   "choose another, or change that one with `quoin user password` and `quoin user roles`",
+		"token_unknown": "`quoin token list` shows the tokens there are",
+	})
 }
 
 // givenPassword is the password of the flags or the input, or a generated one.
@@ -143,7 +113,7 @@ func runCreate(ctx context.Context, s *Service, call *module.Call) error {
 	if call.Bool("super-admin") {
 		u.Roles = append(u.Roles, auth.RoleSuperAdmin, auth.RoleAPI)
 	}
-	if err := s.Create(operator(ctx), u, password); err != nil {
+	if err := s.Create(module.Operator(ctx), u, password); err != nil {
 		return advise(err)
 	}
 	v, text := s.view(u), fmt.Sprintf("Created the user %s.", u.Username)
@@ -151,7 +121,7 @@ func runCreate(ctx context.Context, s *Service, call *module.Call) error {
 		v.Password = password
 		text += fmt.Sprintf(" The password is %s (shown only now).", password)
 	}
-	return say(call, v, "%s%s", text, unusual(u))
+	return call.Say(v, "%s%s", text, unusual(u))
 }
 
 // unusual points at what the operator probably did not mean.
@@ -193,7 +163,7 @@ func runShow(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return advise(err)
 	}
-	tokens, err := s.Tokens(operator(ctx), u.Username)
+	tokens, err := s.Tokens(module.Operator(ctx), u.Username)
 	if err != nil {
 		return err
 	}
@@ -207,11 +177,11 @@ func runShow(ctx context.Context, s *Service, call *module.Call) error {
 
 func runEnabled(on bool) func(context.Context, *Service, *module.Call) error {
 	return func(ctx context.Context, s *Service, call *module.Call) error {
-		u, err := s.SetEnabled(operator(ctx), call.Args[0], on)
+		u, err := s.SetEnabled(module.Operator(ctx), call.Args[0], on)
 		if err != nil {
 			return advise(err)
 		}
-		return say(call, s.view(u), "The user %s is %s. A running server knows within a second.", u.Username, s.view(u).Status)
+		return call.Say(s.view(u), "The user %s is %s. A running server knows within a second.", u.Username, s.view(u).Status)
 	}
 }
 
@@ -220,7 +190,7 @@ func runPassword(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.SetPassword(operator(ctx), call.Args[0], password, call.Bool("revoke-tokens"))
+	u, err := s.SetPassword(module.Operator(ctx), call.Args[0], password, call.Bool("revoke-tokens"))
 	if err != nil {
 		return advise(err)
 	}
@@ -229,7 +199,7 @@ func runPassword(ctx context.Context, s *Service, call *module.Call) error {
 		v.Password = password
 		text = fmt.Sprintf("The user %s has the new password %s (shown only now).", u.Username, password)
 	}
-	return say(call, v, "%s", text)
+	return call.Say(v, "%s", text)
 }
 
 func runRoles(ctx context.Context, s *Service, call *module.Call) error {
@@ -247,11 +217,11 @@ func runRoles(ctx context.Context, s *Service, call *module.Call) error {
 			return advise(err)
 		}
 		if len(u.Roles) == 0 {
-			return say(call, []string{}, "The user %s has no role: quoin user roles %s --add ROLE_API", u.Username, u.Username)
+			return call.Say([]string{}, "The user %s has no role: quoin user roles %s --add ROLE_API", u.Username, u.Username)
 		}
-		return say(call, u.Roles, "%s", strings.Join(u.Roles, "\n"))
+		return call.Say(u.Roles, "%s", strings.Join(u.Roles, "\n"))
 	}
-	u, err := s.Change(operator(ctx), call.Args[0], func(u *User) error {
+	u, err := s.Change(module.Operator(ctx), call.Args[0], func(u *User) error {
 		if len(set) > 0 {
 			u.Roles = nil
 		}
@@ -263,7 +233,7 @@ func runRoles(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, s.view(u), "The user %s has the roles %s.%s", u.Username, strings.Join(u.Roles, " "), unusual(u))
+	return call.Say(s.view(u), "The user %s has the roles %s.%s", u.Username, strings.Join(u.Roles, " "), unusual(u))
 }
 
 func listRoles(call *module.Call) error {

@@ -34,7 +34,7 @@ func runRole(grant bool) func(context.Context, *Service, *module.Call) error {
 		default:
 			return errors.New("name a role, such as ROLE_AUTHOR, or give --super")
 		}
-		u, err := s.Change(operator(ctx), call.Args[0], func(u *User) error {
+		u, err := s.Change(module.Operator(ctx), call.Args[0], func(u *User) error {
 			u.Roles = slices.DeleteFunc(u.Roles, func(r string) bool { return auth.CanonicalRole(r) == role })
 			if grant {
 				u.Roles = append(u.Roles, role)
@@ -44,7 +44,7 @@ func runRole(grant bool) func(context.Context, *Service, *module.Call) error {
 		if err != nil {
 			return advise(err)
 		}
-		return say(call, s.view(u), "The user %s has the roles %s.", u.Username, strings.Join(u.Roles, " "))
+		return call.Say(s.view(u), "The user %s has the roles %s.", u.Username, strings.Join(u.Roles, " "))
 	}
 }
 

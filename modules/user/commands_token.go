@@ -32,11 +32,11 @@ func runTokenCreate(ctx context.Context, s *Service, call *module.Call) error {
 	case lifetime == 0:
 		lifetime = DefaultLifetime
 	}
-	secret, t, err := s.CreateToken(operator(ctx), call.Args[0], call.String("name"), lifetime)
+	secret, t, err := s.CreateToken(module.Operator(ctx), call.Args[0], call.String("name"), lifetime)
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, struct {
+	return call.Say(struct {
 		tokenView
 		Token string `json:"token"`
 	}{viewToken(t, 0), secret}, "%s", secret)
@@ -47,7 +47,7 @@ func runTokenList(ctx context.Context, s *Service, call *module.Call) error {
 	if len(call.Args) > 0 {
 		username = call.Args[0]
 	}
-	tokens, err := s.Tokens(operator(ctx), username)
+	tokens, err := s.Tokens(module.Operator(ctx), username)
 	if err != nil {
 		return advise(err)
 	}
@@ -65,9 +65,9 @@ func runTokenRevoke(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return errors.New("the ID of a token is a number: `quoin token list` shows it")
 	}
-	t, err := s.Revoke(operator(ctx), id)
+	t, err := s.Revoke(module.Operator(ctx), id)
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, viewToken(t, 0), "Token %d of %s is revoked. A running server knows within a second.", t.ID, t.Username)
+	return call.Say(viewToken(t, 0), "Token %d of %s is revoked. A running server knows within a second.", t.ID, t.Username)
 }

@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // commands are those of the command line. Whoever has the database may manage
@@ -48,43 +46,16 @@ func commands() []module.Command {
 	}
 }
 
-// operator is who runs the command line.
-func operator(ctx context.Context) context.Context {
-	if auth.From(ctx) != nil {
-		return ctx
-	}
-	return auth.With(ctx, auth.System("command line"))
-}
-
 // advise says an error as people read it, with what to do next.
 func advise(err error) error {
-	var p *problem.Problem
-	if !errors.As(err, &p) || p.Cause != nil {
-		return err
-	}
-	if p.Code == "subscription_unknown" {
-		return fmt.Errorf("%s: `quoin webhook list` shows those there are", p.Detail)
-	}
-	if p.Code == "delivery_unknown" {
-		return fmt.Errorf("%s: `quoin webhook deliveries ID` shows those there are", p.Detail)
-	}
-	for _, f := range p.Fields {
-		return fmt.Errorf("%s: %s", f.Path, f.Message)
-	}
-	return errors.New(p.Detail)
-}
-
-// say prints a sentence for people, or the value under --json.
-func say(call *module.Call, value any, format string, args ...any) error {
-	if call.JSON {
-		return call.Table(value, nil, nil)
-	}
-	_, err := fmt.Fprintf(call.Out, format+"\n", args...)
-	return err
+	return module.Advise(err, map[string]string{
+		"subscription_unknown": "`quoin webhook list` shows those there are",
+		"delivery_unknown":     "`quoin webhook deliveries ID` shows those there are",
+	})
 }
 
 func runList(ctx context.Context, s *Service, call *module.Call) error {
-	all, err := s.List(operator(ctx))
+	all, err := s.List(module.Operator(ctx))
 	if err != nil {
 		return advise(err)
 	}
@@ -98,7 +69,7 @@ func runList(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runShow(ctx context.Context, s *Service, call *module.Call) error {
-	sub, err := s.Get(operator(ctx), call.Args[0])
+	sub, err := s.Get(module.Operator(ctx), call.Args[0])
 	if err != nil {
 		return advise(err)
 	}
@@ -119,31 +90,31 @@ func runShow(ctx context.Context, s *Service, call *module.Call) error {
 
 func runChange(what string, change func(*Service, context.Context, string) (*Subscription, error)) func(context.Context, *Service, *module.Call) error {
 	return func(ctx context.Context, s *Service, call *module.Call) error {
-		sub, err := change(s, operator(ctx), call.Args[0])
+		sub, err := change(s, module.Operator(ctx), call.Args[0])
 		if err != nil {
 			return advise(err)
 		}
-		return say(call, viewSubscription(sub, s.now()), "The subscription %s is %s.", sub.ID, what)
+		return call.Say(viewSubscription(sub, s.now()), "The subscription %s is %s.", sub.ID, what)
 	}
 }
 
 func runRemove(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx)
+	ctx = module.Operator(ctx)
 	if _, err := s.Get(ctx, call.Args[0]); err != nil { // people want to know
 		return advise(err)
 	}
 	if err := s.Unsubscribe(ctx, call.Args[0]); err != nil {
 		return advise(err)
 	}
-	return say(call, removed{ok(), call.Args[0]}, "The subscription %s has ended.", call.Args[0])
+	return call.Say(removed{ok(), call.Args[0]}, "The subscription %s has ended.", call.Args[0])
 }
 
 func runRotate(ctx context.Context, s *Service, call *module.Call) error {
-	sub, err := s.Rotate(operator(ctx), call.Args[0])
+	sub, err := s.Rotate(module.Operator(ctx), call.Args[0])
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, subscribed{sub.ID, sub.Secret}, "The new secret is %s\nThe old one stays valid until %s.", sub.Secret, *date(sub.OldSecretUntil))
+	return call.Say(subscribed{sub.ID, sub.Secret}, "The new secret is %s\nThe old one stays valid until %s.", sub.Secret, *date(sub.OldSecretUntil))
 }
 
 func runTest(ctx context.Context, s *Service, call *module.Call) error {
@@ -151,17 +122,17 @@ func runTest(ctx context.Context, s *Service, call *module.Call) error {
 	if call.Bool("ping") {
 		control = controlPing
 	}
-	id, err := s.Test(operator(ctx), call.Args[0], control)
+	id, err := s.Test(module.Operator(ctx), call.Args[0], control)
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, tested{ok(), strconv.FormatInt(id, 10)}, "The running server sends %s now: `quoin webhook delivery %s %d` shows how it went.", control, call.Args[0], id)
+	return call.Say(tested{ok(), strconv.FormatInt(id, 10)}, "The running server sends %s now: `quoin webhook delivery %s %d` shows how it went.", control, call.Args[0], id)
 }
 
 func runDeliveries(ctx context.Context, s *Service, call *module.Call) error {
 	limit, _ := call.Flags("limit").(int)
 	before, _ := call.Flags("before").(int)
-	all, err := s.Deliveries(operator(ctx), call.Args[0], call.String("status"), int64(before), limit)
+	all, err := s.Deliveries(module.Operator(ctx), call.Args[0], call.String("status"), int64(before), limit)
 	if err != nil {
 		return advise(err)
 	}
@@ -191,7 +162,7 @@ func runDelivery(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.Delivery(operator(ctx), call.Args[0], id)
+	d, err := s.Delivery(module.Operator(ctx), call.Args[0], id)
 	if err != nil {
 		return advise(err)
 	}
@@ -203,7 +174,7 @@ func runDelivery(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runReplay(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx)
+	ctx = module.Operator(ctx)
 	if len(call.Args) == 2 {
 		id, err := number(call.Args[1])
 		if err != nil {
@@ -212,7 +183,7 @@ func runReplay(ctx context.Context, s *Service, call *module.Call) error {
 		if err := s.Replay(ctx, call.Args[0], id); err != nil {
 			return advise(err)
 		}
-		return say(call, replayed{ok(), 1}, "The running server makes the call %d again.", id)
+		return call.Say(replayed{ok(), 1}, "The running server makes the call %d again.", id)
 	}
 	after, _ := call.Flags("after").(int)
 	since, err := parseSince(call.String("since"), s.now())
@@ -223,7 +194,7 @@ func runReplay(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return advise(err)
 	}
-	return say(call, replayed{ok(), n}, "The running server makes %d calls again.", n)
+	return call.Say(replayed{ok(), n}, "The running server makes %d calls again.", n)
 }
 
 // parseSince reads a time, or how long ago.
