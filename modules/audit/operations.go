@@ -3,10 +3,8 @@ package audit
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
-	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/web"
 )
 
@@ -22,8 +20,8 @@ type question struct {
 	Actor   string `query:"actor" maxLength:"512" doc:"username"`
 	Type    string `query:"type" maxLength:"512" doc:"type of event, or a beginning that ends in *"`
 	Subject string `query:"subject" maxLength:"512" doc:"what it happened to, such as page:AWO0"`
-	Since   string `query:"since" maxLength:"64" doc:"RFC 3339"`
-	Until   string `query:"until" maxLength:"64" doc:"RFC 3339, not included"`
+	Since   string `query:"since" maxLength:"64" doc:"a time of RFC 3339, or a day such as 2026-01-31"`
+	Until   string `query:"until" maxLength:"64" doc:"likewise, not included"`
 	Before  int64  `query:"before" minimum:"0"`
 	Size    int    `query:"size" minimum:"1" maximum:"1000" default:"100"`
 }
@@ -35,10 +33,10 @@ func operations(s *Service) []web.Operation {
 	}, func(ctx context.Context, in *question) (*web.Reply[Page], error) {
 		q := Query{Actor: in.Actor, Type: in.Type, Subject: in.Subject, Before: in.Before, Size: in.Size}
 		var err error
-		if q.Since, err = moment("since", in.Since); err != nil {
+		if q.Since, err = web.Moment("since", in.Since); err != nil {
 			return nil, err
 		}
-		if q.Until, err = moment("until", in.Until); err != nil {
+		if q.Until, err = web.Moment("until", in.Until); err != nil {
 			return nil, err
 		}
 		entries, err := s.store.list(ctx, q)
@@ -51,15 +49,4 @@ func operations(s *Service) []web.Operation {
 		}
 		return web.Answer(page)
 	})}
-}
-
-func moment(field, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, problem.Field(problem.Invalid, field, "must be a time such as 2026-02-10T08:00:00Z")
-	}
-	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"mime/quotedprintable"
@@ -17,6 +18,7 @@ const maxBoundary = 256
 var (
 	errCutOff    = errors.New("a part of the form has no end")
 	errPartHead  = errors.New("the header of a part breaks off or is too large")
+	errNoForm    = fmt.Errorf("no part of a form begins: %w", io.EOF)
 	errDelimiter = errors.New("something stands where the next part of the form should begin")
 )
 
@@ -76,6 +78,9 @@ func (f *formReader) delimiter() error {
 	blank := false
 	for skipped := 0; skipped <= maxPart; {
 		line, err := f.r.ReadSlice('\n')
+		if errors.Is(err, io.EOF) && !f.started && !bytes.HasPrefix(line, f.dash) {
+			return errNoForm
+		}
 		if err != nil { // io.EOF as well where the last delimiter is not there
 			return err
 		}

@@ -99,6 +99,9 @@ type form struct {
 func (f *form) read(ctx context.Context, r *formReader) error {
 	for range maxParts {
 		part, err := r.next()
+		if errors.Is(err, errNoForm) || errors.Is(err, errDelimiter) && !r.started {
+			return problem.New(problem.Invalid, "the multipart body cannot be read: no line of it is the boundary that Content-Type names")
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

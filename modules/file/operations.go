@@ -64,8 +64,11 @@ func heads(ctx context.Context, s *Service, body []byte) (*web.Raw, error) {
 	var hashes []string
 	add := func(at string, value []byte) error {
 		text, ok := rawjson.String(value)
-		if !ok || len(hashes) == maxHeads {
-			return problem.Field(problem.Invalid, at, "must be a list of %d hashes at most", maxHeads)
+		switch {
+		case !ok:
+			return problem.Field(problem.Invalid, at, "must be a hash, which is a string, not %s", rawjson.KindOf(value))
+		case len(hashes) == maxHeads:
+			return problem.Field(problem.Invalid, at, "is one too many: a list holds %d hashes at most", maxHeads)
 		}
 		hashes = append(hashes, text)
 		return nil

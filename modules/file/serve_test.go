@@ -174,8 +174,13 @@ func TestInfoAndHeads(t *testing.T) {
 				t.Errorf("%s: %s, want %s", body, a.body, want)
 			}
 		}
-		for _, bad := range []string{``, `5`, `"x"`, `[1]`, `[null]`, `[["x"]]`, `{"a":{}}`, `["x"`} {
-			s.call("ada", http.MethodPost, "/api/file/heads", []byte(bad)).is(400)
+		for bad, tells := range map[string]string{
+			``: "", `5`: "a list of hashes", `"x"`: "a list of hashes", `["x"`: "", `[1]`: "[0]: must be a hash", `["x",null]`: "[1]: must be a hash", `[["x"]]`: "not array",
+			`{"a":{}}`: "a: must be a hash, which is a string, not object", `{"a":[1]}`: "a: must be a hash, which is a string, not array",
+		} {
+			if a := s.call("ada", http.MethodPost, "/api/file/heads", []byte(bad)).is(400); !strings.Contains(string(a.body), tells) {
+				t.Errorf("%s: %s does not tell %q", bad, a.body, tells)
+			}
 		}
 		var info map[string]any
 		if err := json.Unmarshal(s.get("/api/file/info/"+st.Hash).is(200).body, &info); err != nil {
@@ -217,17 +222,19 @@ func TestMultipart(t *testing.T) {
 			body        []byte
 			contentType string
 			status      int
+			tells       string
 		}{
-			"truncated":           {whole[:len(whole)/2], contentType, 400},
-			"without its end":     {whole[:len(whole)-10], contentType, 400},
-			"no boundary":         {whole, "multipart/form-data", 400},
-			"another boundary":    {whole, "multipart/form-data; boundary=other", 400},
-			"labelled as JSON":    {whole, "application/json", 400},
-			"empty":               {[]byte{}, contentType, 400},
-			"no file":             {other, otherType, 400},
-			"a large other field": {big, bigType, 413},
+			"truncated":           {whole[:len(whole)/2], contentType, 400, "broke off"},
+			"without its end":     {whole[:len(whole)-10], contentType, 400, "broke off"},
+			"no boundary":         {whole, "multipart/form-data", 400, "must be multipart/form-data"},
+			"another boundary":    {whole, "multipart/form-data; boundary=other", 400, "the multipart body cannot be read"},
+			"garbage":             {[]byte("garbage"), contentType, 400, "the multipart body cannot be read"},
+			"labelled as JSON":    {whole, "application/json", 400, "must be multipart/form-data"},
+			"empty":               {[]byte{}, contentType, 400, "the multipart body cannot be read"},
+			"no file":             {other, otherType, 400, "upload: is missing"},
+			"a large other field": {big, bigType, 413, "a field of the form"},
 		} {
-			if a := s.call("ada", http.MethodPost, "/api/file/upload", c.body, "Content-Type", c.contentType); a.status != c.status || !bytes.Contains(a.body, []byte(`"success":false`)) {
+			if a := s.call("ada", http.MethodPost, "/api/file/upload", c.body, "Content-Type", c.contentType); a.status != c.status || !bytes.Contains(a.body, []byte(`"success":false`)) || !bytes.Contains(a.body, []byte(c.tells)) {
 				t.Errorf("%s: %d %s", name, a.status, a.body)
 			}
 		}

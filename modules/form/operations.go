@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -163,16 +162,21 @@ func confirm(err error) (*web.Reply[acknowledged], error) {
 
 // filterQuery is a filter as a query.
 type filterQuery struct {
-	FormName  string    `query:"form_name"`
-	Instance  string    `query:"instance"`
-	Locale    string    `query:"locale"`
-	Since     time.Time `query:"since" doc:"created then or later"`
-	Until     time.Time `query:"until" doc:"created before"`
-	Processed string    `query:"processed" doc:"yes or no"`
+	FormName  string `query:"form_name"`
+	Instance  string `query:"instance"`
+	Locale    string `query:"locale"`
+	Since     string `query:"since" doc:"created then or later: a time of RFC 3339, or a day such as 2026-01-31"`
+	Until     string `query:"until" doc:"created before: likewise"`
+	Processed string `query:"processed" doc:"yes or no"`
 }
 
-func (f *filterQuery) filter() Filter {
-	return Filter{f.FormName, f.Instance, f.Locale, f.Since, f.Until, f.Processed}
+func (f *filterQuery) filter() (out Filter, err error) {
+	out = Filter{Name: f.FormName, Instance: f.Instance, Locale: f.Locale, Processed: f.Processed}
+	if out.Since, err = web.Moment("since", f.Since); err != nil {
+		return out, err
+	}
+	out.Until, err = web.Moment("until", f.Until)
+	return out, err
 }
 
 // FilterQuery is embedded in the input of operations.
@@ -202,14 +206,22 @@ func processing(s *Service) []web.Operation {
 				After int64 `query:"after"`
 				Limit int   `query:"limit" default:"100"`
 			}) (*web.Raw, error) {
-				return s.opList(ctx, in.filter(), in.After, in.Limit)
+				filter, err := in.filter()
+				if err != nil {
+					return nil, err
+				}
+				return s.opList(ctx, filter, in.After, in.Limit)
 			}),
 		web.Op(crmOp("export", http.MethodGet, base+"/export", "Export submissions", "As csv (UTF-8, safe to open in a spreadsheet program) or xlsx, row by row.", 400),
 			func(_ context.Context, in *struct {
 				FilterQuery
 				Format string `query:"format" default:"csv"`
 			}) (*web.Stream, error) {
-				return web.Direct(func(w http.ResponseWriter, r *http.Request) error { return s.opExport(w, r, in.filter(), in.Format) }), nil
+				filter, err := in.filter()
+				if err != nil {
+					return nil, err
+				}
+				return web.Direct(func(w http.ResponseWriter, r *http.Request) error { return s.opExport(w, r, filter, in.Format) }), nil
 			}),
 		web.Op(crmOp("claim-next", http.MethodPost, base+"/claim", "Claim the next submission of a form",
 			"Gives the oldest that waits to be processed, under a processId; submission is null when there is none.", 400, 413),

@@ -247,7 +247,15 @@ func TestListAndExport(t *testing.T) {
 		s.want(403, "GET", base, "site", "", nil)
 		s.want(400, "GET", base+"?limit=501", "crm", "", nil)
 		s.want(400, "GET", base+"?processed=maybe", "crm", "", nil)
-		s.want(400, "GET", base+"?since=yesterday", "crm", "", nil)
+		for _, path := range []string{"?since=tomorrow", "?until=2026-02-31", "/export?since=2026"} {
+			if told := s.want(400, "GET", base+path, "crm", "", nil); !strings.Contains(told, "a date and time such as 2026-01-31T10:00:00Z, or a day such as 2026-01-31") {
+				t.Errorf("%s: %s", path, told)
+			}
+		}
+		s.want(200, "GET", base+"?form_name=f&since=2026-05-04&until=2026-05-05", "crm", "", &page)
+		if len(page.Submissions) == 0 {
+			t.Errorf("%+v", page)
+		}
 		s.want(400, "GET", base+"/export?format=pdf", "crm", "", nil)
 		s.want(403, "GET", base+"/export", "site", "", nil)
 

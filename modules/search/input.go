@@ -1,6 +1,9 @@
 package search
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
@@ -71,10 +74,26 @@ func (in *input) name(key string) string { return in.nameOf(key, maxText) }
 // nameOf is name with at most so many bytes.
 func (in *input) nameOf(key string, most int) string {
 	s := in.textOf(key, most)
+	if _, there := in.get(key); !there {
+		in.fail(key, "is missing%s", in.instead(key))
+	}
 	if s == "" {
 		in.fail(key, "must be a string that is not empty")
 	}
 	return s
+}
+
+// instead tells of a member that is the key but for case, hyphens and
+// underscores.
+func (in *input) instead(key string) (said string) {
+	plain := strings.NewReplacer("-", "", "_", "")
+	_ = rawjson.Members(in.raw, func(name string, _ []byte) error { // checked by parse
+		if strings.EqualFold(plain.Replace(name), plain.Replace(key)) {
+			said = fmt.Sprintf("; the body has %q in its place", name)
+		}
+		return nil
+	})
+	return said
 }
 
 // list gives the strings of an array under the first of the keys that is

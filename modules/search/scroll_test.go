@@ -181,6 +181,7 @@ func TestScrollBadInput(t *testing.T) {
 		{"next-scroll", ``, 400, "body"},
 		{"next-scroll", `[]`, 400, "scroll-id"},
 		{"next-scroll", `{}`, 400, "scroll-id"},
+		{"next-scroll", `{"_scroll_id":"x"}`, 400, "scroll-id: is missing; the body has \"_scroll_id\" in its place"},
 		{"next-scroll", `{"scroll-id":null}`, 400, "scroll-id"},
 		{"next-scroll", `{"scroll-id":5}`, 400, "scroll-id"},
 		{"next-scroll", `{"scroll-id":""}`, 400, "scroll-id"},

@@ -64,6 +64,11 @@ func (o *object) text(name, fallback string) (string, error) {
 func (o *object) must(name, what string) (string, error) {
 	n := o.get(name)
 	if n == nil {
+		for i, key := range o.keys {
+			if said := meant(key, name); said != "" && !o.used[i] {
+				return "", o.kids[i].bad("%s does not support the parameter %q%s", what, key, said)
+			}
+		}
 		return "", o.bad("%s needs the parameter %q", what, name)
 	}
 	if n.kind != jsonx.String {
