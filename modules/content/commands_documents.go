@@ -72,8 +72,9 @@ func (s *Service) typesNamed(ctx context.Context, names []string) ([]*contentTyp
 	return list, nil
 }
 
-// documents hands out the ouuids of a content type, by query if there is one.
-func (s *Service) documents(ctx context.Context, ct *contentType, query string, fn func(ouuid string) error) error {
+// documents hands out the ouuids of a content type: all of them, or those that
+// match a query in an environment.
+func (s *Service) documents(ctx context.Context, ct *contentType, in *environment, query string, fn func(ouuid string) error) error {
 	if query == "" {
 		for after := ""; ; {
 			page, err := s.store.ouuids(ctx, ct.id, after)
@@ -95,7 +96,7 @@ func (s *Service) documents(ctx context.Context, ct *contentType, query string, 
 		return errors.New("the query is not JSON: give one such as '{\"term\":{\"category\":\"a\"}}'")
 	}
 	var found []string
-	err := s.find.Find(ctx, ct.env.name, []byte(query), func(k port.Key) {
+	err := s.find.Find(ctx, in.name, []byte(query), func(k port.Key) {
 		if k.Type == ct.Name {
 			found = append(found, k.OUUID)
 		}
@@ -186,7 +187,7 @@ func runDelete(ctx context.Context, s *Service, call *module.Call) error {
 			return nil
 		}
 		if len(ouuids) == 0 {
-			err = s.documents(ctx, ct, query, one)
+			err = s.documents(ctx, ct, ct.env, query, one)
 		}
 		for _, ouuid := range ouuids {
 			err = errors.Join(err, one(ouuid))
@@ -212,7 +213,7 @@ func runArchive(ctx context.Context, s *Service, call *module.Call) error {
 	}
 	t := &tally{}
 	for _, ct := range types {
-		err := s.documents(ctx, ct, call.String("search-query"), func(ouuid string) error {
+		err := s.documents(ctx, ct, ct.env, call.String("search-query"), func(ouuid string) error {
 			head, err := s.store.newest(ctx, ct.id, ouuid)
 			switch {
 			case err != nil:

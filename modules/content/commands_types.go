@@ -30,9 +30,16 @@ func typeCommands() []module.Command {
 			Flags: append([]module.Flag{ouuid, {Name: "query", Default: "", Doc: "only documents that match this query (JSON, as in a search)"}}, ignored("changed", "force", "missing", "continue", "no-align", "cron", "deep")...),
 		}, runRecompute),
 		module.Cmd(module.Command{
-			Use: "content-type export TYPE [FORMAT] [QUERY]", Short: "Print the documents of a content type, one JSON object per line", Args: [2]int{1, 3}, Aliases: []string{"emsco:contenttype:export"},
-			Long:  "Each line is an object with ouuid and data. FORMAT is json, the only one. QUERY is JSON, as in a search.",
-			Flags: ignored("withBusinessId"),
+			Use: "content-type list", Short: "List the content types",
+			Flags: []module.Flag{{Name: "all", Default: false, Doc: "also those that were deleted"}},
+		}, runListTypes),
+		module.Cmd(module.Command{
+			Use: "content-type export TYPE [FORMAT] [QUERY]", Short: "Print the published documents of a content type, one JSON object per line", Args: [2]int{1, 3}, Aliases: []string{"emsco:contenttype:export"},
+			Long: "Each line is an object with ouuid and data: the revision that is published in the default environment of the type, whatever draft there is behind it. FORMAT is json, the only one. QUERY is JSON, as in a search.",
+			Flags: append([]module.Flag{
+				{Name: "environment", Default: "", Doc: "what is published in another environment"},
+				{Name: "drafts", Default: false, Doc: "the newest revision of every document instead, published or not, drafts too"},
+			}, ignored("withBusinessId")...),
 		}, runExport),
 		module.Cmd(module.Command{
 			Use: "content-type import TYPE ARCHIVE", Short: "Import documents from a zip of JSON files", Args: [2]int{2, 2}, Local: true, Aliases: []string{"ems:contenttype:import"},
@@ -74,44 +81,13 @@ func runRecompute(ctx context.Context, s *Service, call *module.Call) error {
 				err = errors.Join(err, one(ouuid))
 			}
 		} else {
-			err = s.documents(ctx, ct, call.String("query"), one)
+			err = s.documents(ctx, ct, ct.env, call.String("query"), one)
 		}
 		if err != nil {
 			return advise(err)
 		}
 	}
 	return t.report(call, "documents written anew")
-}
-
-func runExport(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
-	query := ""
-	if len(call.Args) > 1 && call.Args[1] != "json" {
-		return errors.New("FORMAT must be json")
-	}
-	if len(call.Args) > 2 {
-		query = call.Args[2]
-	}
-	types, err := s.typesNamed(ctx, call.Args[:1])
-	if err != nil {
-		return advise(err)
-	}
-	for _, ct := range types {
-		err := s.documents(ctx, ct, query, func(ouuid string) error {
-			d, err := s.Get(ctx, ct.Name, ouuid)
-			if err != nil {
-				return err
-			}
-			line := rawjson.AppendString([]byte(`{"ouuid":`), ouuid)
-			line = append(append(append(line, `,"data":`...), d.Raw...), '}', '\n')
-			_, err = call.Out.Write(line)
-			return err
-		})
-		if err != nil {
-			return advise(err)
-		}
-	}
-	return nil
 }
 
 func runImport(ctx context.Context, s *Service, call *module.Call) (err error) {

@@ -158,7 +158,11 @@ func runCreate(ctx context.Context, s *Service, call *module.Call) error {
 	if call.JSON {
 		return call.Table(j.view(nil), nil, nil)
 	}
-	_, err = fmt.Fprintf(call.Out, "Created the job %d.\n", j.ID)
+	next := "It begins at once where a server or `quoin worker` runs, and else waits for one"
+	if j.Tag != "" {
+		next = "It waits for a worker outside that asks for the tag " + j.Tag
+	}
+	_, err = fmt.Fprintf(call.Out, "Created the job %d. %s; `quoin job show %d` tells how it stands.\n", j.ID, next, j.ID)
 	return err
 }
 
