@@ -21,6 +21,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules"
 	"github.com/quoin-cms/quoin/sdk/plugin"
 )
@@ -89,6 +90,7 @@ type server struct {
 	cmd   *exec.Cmd
 	base  string
 	token string
+	api   *webtest.Document // what it says that it answers
 	log   *bytes.Buffer
 	done  chan struct{}
 }
@@ -122,6 +124,13 @@ func startBinary(t testing.TB, binary string, vars ...string) *server {
 		t.Fatalf("the server did not start:\n%s", s.log)
 	case <-time.After(time.Minute):
 		t.Fatalf("the server was not ready within a minute:\n%s", s.log)
+	}
+	_, doc, err := s.call(http.MethodGet, "/openapi.json", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.api, err = webtest.Read(doc); err != nil {
+		t.Fatal(err)
 	}
 	return s
 }
@@ -178,6 +187,11 @@ func (s *server) callAs(typ, method, path, body string) (int, []byte, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
+	if err == nil && s.api != nil {
+		if lie := s.api.Check(method, req.URL.EscapedPath(), resp.StatusCode, resp.Header, answer); lie != nil {
+			s.t.Errorf("%s %s: the API document lies: %v\n%.1000s", method, path, lie, answer)
+		}
+	}
 	return resp.StatusCode, answer, err
 }
 

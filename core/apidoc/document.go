@@ -125,6 +125,9 @@ func (d *document) walk(s *schema, depth int, above []string, all *[]field) {
 	if s.Items != nil {
 		d.walk(s.Items, depth, above, all)
 	}
+	for _, one := range s.OneOf {
+		d.walk(one, depth, above, all)
+	}
 	if values := s.values(); values != nil {
 		if len(s.Properties) == 0 {
 			*all = append(*all, field{Name: "<name>", Type: d.typeOf(values), Doc: d.about(values), Depth: depth})
@@ -173,6 +176,12 @@ func (d *document) typeOf(s *schema) string {
 		return "anything"
 	}
 	var kinds []string
+	for _, one := range s.OneOf {
+		kinds = append(kinds, d.typeOf(one))
+	}
+	if kinds != nil {
+		return strings.Join(kinds, " or ")
+	}
 	var one string
 	if json.Unmarshal(s.Type, &one) == nil {
 		kinds = []string{one}

@@ -87,6 +87,9 @@ func judge(e edge) string {
 	if traces := "core/telemetry/tracetest"; within(e.to, traces) && !e.test && !within(e.from, traces) {
 		return traces + " is for tests; move the code that needs it into a _test.go file"
 	}
+	if kit := "core/web/webtest"; within(e.to, kit) && !e.test && !within(e.from, kit) {
+		return kit + " checks answers; only tests import it"
+	}
 	switch top := first(e.from, 1); top {
 	case ".":
 		return judgeMain(e)

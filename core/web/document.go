@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -53,6 +54,7 @@ func (a api) DocumentOperation(op *huma.Operation) {
 	if ok := op.Responses[strconv.Itoa(op.DefaultStatus)]; ok != nil {
 		ok.Content = a.describe(ok.Content, o.Answers, o.ID+"-answer")
 	}
+	a.add(op, o)
 	if e, known := a.examples[o.ID]; known {
 		illustrate(op, e)
 	}
@@ -85,10 +87,54 @@ func (a api) describe(content map[string]*huma.MediaType, m Media, hint string) 
 	} else if m.Doc == "" {
 		schema.Description = "JSON, kept as it is"
 	}
-	if m.Type == "" {
-		m.Type = "application/json"
+	described := map[string]*huma.MediaType{}
+	for kind := range strings.SplitSeq(cmp.Or(m.Type, "application/json"), ",") {
+		described[strings.TrimSpace(kind)] = &huma.MediaType{Schema: schema}
 	}
-	return map[string]*huma.MediaType{m.Type: {Schema: schema}}
+	return described
+}
+
+// add puts further answers beside those that are there.
+func (a api) add(op *huma.Operation, o *Operation) {
+	for code, r := range op.Responses {
+		if o.Refuse != nil && r.Content != nil && code >= "400" {
+			r.Content["application/json"] = &huma.MediaType{Schema: &huma.Schema{Description: "the error in the form of the protocol"}}
+		}
+	}
+	for status, m := range o.Says {
+		code := strconv.Itoa(status)
+		r := op.Responses[code]
+		if r == nil {
+			r = &huma.Response{Description: http.StatusText(status)}
+			op.Responses[code] = r
+		}
+		for kind, one := range a.describe(nil, m, o.ID+"-"+code) {
+			if r.Content == nil {
+				r.Content = map[string]*huma.MediaType{}
+			}
+			r.Content[kind] = one
+		}
+	}
+}
+
+// allowNull tells of the pointers to objects, which may be null in answers,
+// what huma does not.
+func allowNull(registry huma.Registry) {
+	for name, s := range registry.Map() {
+		t := registry.TypeFromRef("#/components/schemas/" + name)
+		for t != nil && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+		if t == nil || t.Kind() != reflect.Struct {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(t) {
+			key, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if p := s.Properties[key]; f.Type.Kind() == reflect.Pointer && p != nil && p.Ref != "" && !strings.Contains(options, "omit") {
+				s.Properties[key] = &huma.Schema{Description: p.Description, OneOf: []*huma.Schema{{Ref: p.Ref}, {Type: "null"}}}
+			}
+		}
+	}
 }
 
 // illustrate puts an example into the description of an operation.

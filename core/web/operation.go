@@ -49,6 +49,9 @@ type Operation struct {
 	// Takes and Answers tell the API document of a body that is bytes or a
 	// stream here, whose Go type says nothing.
 	Takes, Answers Media
+	// Says are further answers by their status: with another body than the
+	// others have, or without one.
+	Says map[int]Media
 
 	// Refuse writes the answer to a request that may not reach the handler: no
 	// token or one that is not valid, a missing role, a body that is announced
@@ -89,7 +92,7 @@ func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Op
 
 // Media is what a body holds, for the API document.
 type Media struct {
-	// Type is the content type; empty means JSON.
+	// Type is the content type, or several with commas between; empty means JSON.
 	Type string
 	// Of is a value of a type whose JSON looks like the body; nil for anything.
 	Of any
@@ -150,7 +153,10 @@ func (o *Operation) describe(path string, defaultBody int64) huma.Operation {
 		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit, BodyReadTimeout: bodyTime,
 		SkipValidateBody: o.raw, Hidden: path != o.Path, Metadata: map[string]any{metadata: o},
 	}
-	h.Errors = append([]int{http.StatusBadRequest, http.StatusInternalServerError}, o.Errors...)
+	h.Errors = append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.Errors...)
+	if o.Method != http.MethodGet && limit > 0 {
+		h.Errors = append(h.Errors, http.StatusRequestEntityTooLarge)
+	}
 	if !o.Public {
 		h.Security = []map[string][]string{{"token": {}}, {"bearer": {}}}
 		h.Errors = append(h.Errors, http.StatusUnauthorized, http.StatusForbidden)

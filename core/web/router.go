@@ -84,6 +84,7 @@ func (r *Router) mount() error {
 			}
 		}
 	}
+	allowNull(r.api.OpenAPI().Components.Schemas)
 	return nil
 }
 

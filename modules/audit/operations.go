@@ -22,8 +22,8 @@ type question struct {
 	Subject string `query:"subject" maxLength:"512" doc:"what it happened to, such as page:AWO0"`
 	Since   string `query:"since" maxLength:"64" doc:"a time of RFC 3339, or a day such as 2026-01-31"`
 	Until   string `query:"until" maxLength:"64" doc:"likewise, not included"`
-	Before  int64  `query:"before" minimum:"0"`
-	Size    int    `query:"size" minimum:"1" maximum:"1000" default:"100"`
+	Before  int64  `query:"before" minimum:"0" doc:"read on: before of the last answer"`
+	Size    int    `query:"size" minimum:"1" maximum:"1000" default:"100" doc:"records of one answer"`
 }
 
 func operations(s *Service) []web.Operation {

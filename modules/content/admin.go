@@ -80,7 +80,7 @@ type EntityPath struct {
 // NamedEntity names a configuration entity.
 type NamedEntity struct {
 	EntityPath
-	Name string `path:"name"`
+	Name string `path:"name" doc:"name of the entity, or its id where it has none"`
 }
 
 // versions are what old clients take from GET /api/admin/versions: below some
@@ -109,7 +109,7 @@ func adminOperations(a *Admin, program string) []web.Operation {
 			return web.Answer(names)
 		}),
 		web.Op(web.Operation{
-			ID: "admin-config-types", Method: http.MethodGet, Path: "/api/admin/config-types", Tag: "Admin", Summary: "Kinds of configuration entities", Roles: roles,
+			ID: "admin-config-types", Method: http.MethodGet, Path: "/api/admin/config-types", Tag: "Admin", Summary: "Kinds of configuration entities", Roles: roles, Doc: "The names to use as {entity}.",
 		}, func(context.Context, *web.None) (*web.Reply[[]string], error) { return web.Answer(a.names) }),
 	}, entityOperations(a, roles)...)
 }
@@ -137,7 +137,7 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 		return web.Answer(saved{id, true, true})
 	}
 	return []web.Operation{
-		web.Op(web.Operation{ID: "admin-list", Method: http.MethodGet, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Names of the entities of a kind", Roles: roles, Errors: []int{404}},
+		web.Op(web.Operation{ID: "admin-list", Method: http.MethodGet, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Names of the entities of a kind", Doc: "Such as those of all content types. The names that elasticms uses for kinds are understood as well, in the plural too.", Roles: roles, Errors: []int{404}},
 			func(ctx context.Context, in *EntityPath) (*web.Reply[[]string], error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {
@@ -149,7 +149,7 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 				}
 				return web.Answer(names)
 			}),
-		web.Op(web.Operation{ID: "admin-get", Method: http.MethodGet, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "One entity in the export form", Roles: roles, Errors: []int{404}},
+		web.Op(web.Operation{ID: "admin-get", Method: http.MethodGet, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "One entity in the export form", Doc: "The form in which it can be created again, here or elsewhere.", Roles: roles, Errors: []int{404}, Answers: web.Media{Of: exportForm{}}},
 			func(ctx context.Context, in *NamedEntity) (*web.Raw, error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {
@@ -161,21 +161,21 @@ func entityOperations(a *Admin, roles []string) []web.Operation {
 				}
 				return web.JSON(export)
 			}),
-		web.Op(web.Operation{ID: "admin-create", Method: http.MethodPost, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Create an entity from the export form", Roles: roles, Errors: []int{400, 404}},
+		web.Op(web.Operation{ID: "admin-create", Method: http.MethodPost, Path: "/api/admin/{entity}", Tag: "Admin", Summary: "Create an entity from the export form", Doc: "One with the same name is changed.", Roles: roles, Errors: []int{400, 404, 409}, Takes: web.Media{Of: exportForm{}}},
 			func(ctx context.Context, in *struct {
 				EntityPath
 				RawBody []byte `contentType:"application/json"`
 			}) (*web.Reply[saved], error) {
 				return put(ctx, in.Entity, "", in.RawBody)
 			}),
-		web.Op(web.Operation{ID: "admin-update", Method: http.MethodPost, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Create or update an entity from the export form", Roles: roles, Errors: []int{400, 404}},
+		web.Op(web.Operation{ID: "admin-update", Method: http.MethodPost, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Create or update an entity from the export form", Doc: "The name in the body must be that of the path. 409 when something else would not work any more.", Roles: roles, Errors: []int{400, 404, 409}, Takes: web.Media{Of: exportForm{}}},
 			func(ctx context.Context, in *struct {
 				NamedEntity
 				RawBody []byte `contentType:"application/json"`
 			}) (*web.Reply[saved], error) {
 				return put(ctx, in.Entity, in.Name, in.RawBody)
 			}),
-		web.Op(web.Operation{ID: "admin-delete", Method: http.MethodDelete, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Remove an entity", Roles: roles, Errors: []int{404, 409}},
+		web.Op(web.Operation{ID: "admin-delete", Method: http.MethodDelete, Path: "/api/admin/{entity}/{name}", Tag: "Admin", Summary: "Remove an entity", Doc: "409 while something needs it, such as the documents of a content type.", Roles: roles, Errors: []int{404, 409}},
 			func(ctx context.Context, in *NamedEntity) (*web.Reply[saved], error) {
 				e, err := a.entity(in.Entity)
 				if err != nil {

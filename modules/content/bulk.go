@@ -22,11 +22,11 @@ const bulkWindow = 64
 
 // bulkLine is one line of a bulk request.
 type bulkLine struct {
-	Op          string          `json:"op"`
-	OUUID       string          `json:"ouuid"`
-	Data        json.RawMessage `json:"data"`
-	IfMatch     string          `json:"if_match"`
-	Environment string          `json:"environment"`
+	Op          string          `json:"op" required:"false" enum:"index,update,create,delete,publish,unpublish" default:"index" doc:"what to do"`
+	OUUID       string          `json:"ouuid" required:"false" doc:"identifier of the document; a new one when it is missing"`
+	Data        json.RawMessage `json:"data" required:"false" doc:"the fields of the document"`
+	IfMatch     string          `json:"if_match" required:"false" doc:"ETag or revision id that the document must be at"`
+	Environment string          `json:"environment" required:"false" doc:"of publish and unpublish"`
 }
 
 // bulkOperation is POST /api/data/{type}/_bulk: one JSON object per line in,
@@ -35,12 +35,14 @@ func bulkOperation(s *Service) web.Operation {
 	return web.Op(web.Operation{
 		ID: "data-bulk", Method: http.MethodPost, Path: "/api/data/{type}/_bulk", Tag: tag, MaxBody: -1,
 		Summary: "Write many documents", Errors: []int{403, 404},
+		Takes:   web.Media{Type: "application/x-ndjson", Of: bulkLine{}},
+		Answers: web.Media{Type: "application/x-ndjson", Of: bulkResult{}},
 		Doc: "NDJSON: each line is {\"op\":\"index|update|create|delete|publish|unpublish\",\"ouuid\":…,\"data\":{…},\"if_match\":…,\"environment\":…}; " +
 			"op defaults to index. Each line is answered by {\"line\":n,\"success\":…,\"status\":…,\"ouuid\":…,\"revision_id\":…} or by {\"line\":n,\"success\":false,\"status\":…,\"error\":[…]}; one that fails leaves the others alone. " +
 			"Lines about the same document take effect in their order. With refresh=true the last results come when everything is searchable.",
 	}, func(ctx context.Context, in *struct {
 		TypePath
-		Refresh bool `query:"refresh"`
+		Refresh bool `query:"refresh" doc:"give the last results when everything is searchable"`
 	}) (*web.Stream, error) {
 		if _, err := s.types.contentType(ctx, in.Type); err != nil {
 			return nil, err

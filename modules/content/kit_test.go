@@ -24,6 +24,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules/content"
 	"github.com/quoin-cms/quoin/modules/content/schema"
 )
@@ -112,8 +113,8 @@ func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.handler = router
-	h := httptest.NewServer(router)
+	s.handler = webtest.Checked(t, router)
+	h := httptest.NewServer(s.handler)
 	t.Cleanup(h.Close)
 	s.url, s.client = h.URL, h.Client()
 	s.client.Timeout = time.Minute

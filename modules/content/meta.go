@@ -45,7 +45,7 @@ type draftMeta struct {
 // metaOperations are the Meta endpoints (contract-notes 2.2).
 func metaOperations(s *Service) []web.Operation {
 	return append([]web.Operation{
-		web.Op(web.Operation{ID: "meta-content-type", Method: http.MethodGet, Path: "/api/meta/content-type/{type}", Tag: "Meta", Summary: "Where a content type is searched", Errors: []int{404}},
+		web.Op(web.Operation{ID: "meta-content-type", Method: http.MethodGet, Path: "/api/meta/content-type/{type}", Tag: "Meta", Summary: "Where a content type is searched", Doc: "The environment into which its documents are finalized, and the alias of that.", Errors: []int{404}},
 			func(ctx context.Context, in *TypePath) (*web.Reply[typeMeta], error) {
 				ct, err := s.types.contentType(ctx, in.Type)
 				if err != nil {
@@ -53,7 +53,7 @@ func metaOperations(s *Service) []web.Operation {
 				}
 				return web.Answer(typeMeta{ct.env.alias, ct.env.name})
 			}),
-		web.Op(web.Operation{ID: "meta-names", Method: http.MethodGet, Path: "/api/meta/{type}", Tag: "Meta", Summary: "Names of a content type", Errors: []int{404}},
+		web.Op(web.Operation{ID: "meta-names", Method: http.MethodGet, Path: "/api/meta/{type}", Tag: "Meta", Summary: "Names of a content type", Doc: "For people, and for searches.", Errors: []int{404}},
 			func(ctx context.Context, in *TypePath) (*web.Reply[typeNames], error) {
 				ct, err := s.types.contentType(ctx, in.Type)
 				if err != nil {
@@ -61,7 +61,7 @@ func metaOperations(s *Service) []web.Operation {
 				}
 				return web.Answer(typeNames{ct.Singular, ct.Plural, ct.env.alias, ct.env.name})
 			}),
-		web.Op(web.Operation{ID: "content-type-schema", Method: http.MethodGet, Path: "/api/content-types/{type}/schema", Tag: "Meta", Summary: "JSON Schema of the documents of a content type", Errors: []int{404}},
+		web.Op(web.Operation{ID: "content-type-schema", Method: http.MethodGet, Path: "/api/content-types/{type}/schema", Tag: "Meta", Summary: "JSON Schema of the documents of a content type", Doc: "Draft 2020-12. What it refuses, index and finalize refuse, too.", Errors: []int{404}, Answers: web.Media{Type: "application/schema+json", Of: map[string]any{}}},
 			func(ctx context.Context, in *TypePath) (*web.Raw, error) {
 				ct, err := s.allowed(ctx, in.Type, auth.View)
 				if err != nil {
@@ -69,10 +69,10 @@ func metaOperations(s *Service) []web.Operation {
 				}
 				return &web.Raw{ContentType: "application/schema+json", Body: ct.compiled.JSONSchema()}, nil
 			}),
-		web.Op(web.Operation{ID: "meta-environments", Method: http.MethodGet, Path: "/api/meta/environments", Tag: "Meta", Summary: "Environments"},
+		web.Op(web.Operation{ID: "meta-environments", Method: http.MethodGet, Path: "/api/meta/environments", Tag: "Meta", Summary: "Environments", Doc: "In the order of the configuration."},
 			func(ctx context.Context, in *struct {
 				Managed  string `query:"managed" enum:"true,false,1,0" doc:"only those that are managed here, or only the others"`
-				Snapshot string `query:"snapshot" enum:"true,false,1,0"`
+				Snapshot string `query:"snapshot" enum:"true,false,1,0" doc:"only those that nobody writes to any more, or only the others"`
 			}) (*web.Reply[[]environmentMeta], error) {
 				cat, err := s.types.get(ctx)
 				if err != nil {
@@ -94,10 +94,10 @@ func metaOperations(s *Service) []web.Operation {
 
 func metaDocuments(s *Service) []web.Operation {
 	return []web.Operation{
-		web.Op(web.Operation{ID: "meta-drafts", Method: http.MethodGet, Path: "/api/meta/drafts", Tag: "Meta", Summary: "Drafts in work, newest first"},
+		web.Op(web.Operation{ID: "meta-drafts", Method: http.MethodGet, Path: "/api/meta/drafts", Tag: "Meta", Summary: "Drafts in work, newest first", Doc: "Those of the content types that the caller may view."},
 			func(ctx context.Context, in *struct {
-				Raw        bool     `query:"includeRawData"`
-				Limit      int      `query:"limit" default:"500" minimum:"1" maximum:"5000"`
+				Raw        bool     `query:"includeRawData" doc:"with the data of each draft"`
+				Limit      int      `query:"limit" default:"500" minimum:"1" maximum:"5000" doc:"how many at most"`
 				Circles    []string `query:"circles,explode" doc:"only documents of one of these circles"`
 				CirclesPHP []string `query:"circles[],explode" doc:"the same, as PHP clients write it"`
 			}) (*web.Reply[[]draftMeta], error) {
@@ -107,7 +107,7 @@ func metaDocuments(s *Service) []web.Operation {
 				}
 				return web.Answer(list)
 			}),
-		web.Op(web.Operation{ID: "meta-documents", Method: http.MethodPost, Path: "/api/meta/info/documents", Tag: "Meta", Summary: "In which environments documents are"},
+		web.Op(web.Operation{ID: "meta-documents", Method: http.MethodPost, Path: "/api/meta/info/documents", Tag: "Meta", Summary: "In which environments documents are", Doc: "The answer has, by link and environment, the id of the revision that is published there."},
 			func(ctx context.Context, in *struct {
 				Body struct {
 					Environments []string `json:"environments,omitempty" doc:"only these"`

@@ -58,7 +58,7 @@ func reading(s *Service) []web.Operation {
 	return []web.Operation{
 		web.Op(web.Operation{
 			ID: "data-get", Method: http.MethodGet, Path: "/api/data/{type}/{ouuid}", Also: []string{"/api/data/{type}/get/{ouuid}"}, Tag: tag,
-			Summary: "Read the newest revision of a document", Errors: []int{404},
+			Summary: "Read the newest revision of a document", Errors: []int{404}, Answers: web.Media{Of: readAnswer{}},
 			Doc: "The newest revision may be a draft. ETag names its state, for If-Match.",
 		}, func(ctx context.Context, in *DocumentPath) (*web.Raw, error) {
 			d, err := s.Get(ctx, in.Type, in.OUUID)
@@ -70,10 +70,11 @@ func reading(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "data-revisions", Method: http.MethodGet, Path: "/api/data/{type}/revisions/{ouuid}", Tag: tag,
 			Summary: "List the revisions of a document, newest first", Errors: []int{404},
+			Doc: "Without their data. before of the next call is the smallest number of this one.",
 		}, func(ctx context.Context, in *struct {
 			DocumentPath
 			Before int64 `query:"before" minimum:"0" doc:"only revisions with a smaller number"`
-			Limit  int   `query:"limit" default:"100" minimum:"1" maximum:"1000"`
+			Limit  int   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"revisions of one answer"`
 		}) (*web.Reply[[]RevisionInfo], error) {
 			list, err := s.Revisions(ctx, in.Type, in.OUUID, in.Before, in.Limit)
 			if err != nil {
@@ -83,10 +84,11 @@ func reading(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-revision", Method: http.MethodGet, Path: "/api/data/{type}/revisions/{ouuid}/{revision}", Tag: tag,
-			Summary: "Read one revision of a document", Errors: []int{404},
+			Summary: "Read one revision of a document", Errors: []int{404}, Answers: web.Media{Of: revisionAnswer{}},
+			Doc: "With its data, and the facts of the list beside it.",
 		}, func(ctx context.Context, in *struct {
 			DocumentPath
-			Revision int64 `path:"revision"`
+			Revision int64 `path:"revision" doc:"id of the revision"`
 		}) (*web.Raw, error) {
 			r, err := s.Revision(ctx, in.Type, in.OUUID, in.Revision)
 			if err != nil {
@@ -98,8 +100,9 @@ func reading(s *Service) []web.Operation {
 }
 
 func writing(s *Service) []web.Operation {
+	document, outcome := documentBody(), writeAnswer()
 	write := func(id, path, summary, doc string, call func(context.Context, *DocumentBody) (*Outcome, error)) web.Operation {
-		return web.Op(web.Operation{ID: id, Method: http.MethodPost, Path: path, Tag: tag, Summary: summary, Doc: doc, MaxBody: int64(s.cfg.MaxDocument), Errors: []int{400, 404, 409, 412, 413, 422, 423}},
+		return web.Op(web.Operation{ID: id, Method: http.MethodPost, Path: path, Tag: tag, Summary: summary, Doc: doc, MaxBody: int64(s.cfg.MaxDocument), Errors: []int{400, 404, 409, 412, 413, 422, 423}, Takes: document, Answers: outcome},
 			func(ctx context.Context, in *DocumentBody) (*web.Raw, error) {
 				o, err := call(ctx, in)
 				if err != nil {
@@ -136,10 +139,11 @@ func writing(s *Service) []web.Operation {
 const indexDoc = "Findings of the validation are answered with 200, success false and the revision_id of the draft that holds the data; the next index or update replaces it. A draft that was made on purpose is never overwritten: 409 draft_exists."
 
 func creating(s *Service) []web.Operation {
+	document, outcome := documentBody(), writeAnswer()
 	return []web.Operation{
 		web.Op(web.Operation{
 			ID: "data-index-new", Method: http.MethodPost, Path: "/api/data/{type}/index", Tag: tag, MaxBody: int64(s.cfg.MaxDocument),
-			Summary: "Create a document and finalize it", Doc: indexDoc, Errors: []int{400, 404, 413},
+			Summary: "Create a document and finalize it", Doc: indexDoc, Errors: []int{400, 404, 413}, Takes: document, Answers: outcome,
 		}, func(ctx context.Context, in *NewBody) (*web.Raw, error) {
 			o, err := s.Index(ctx, Write{Type: in.Type, Raw: in.RawBody, Refresh: in.Refresh})
 			if err != nil {
@@ -149,7 +153,8 @@ func creating(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-create", Method: http.MethodPost, Path: "/api/data/{type}/create", Also: []string{"/api/data/{type}/draft"}, Tag: tag, MaxBody: int64(s.cfg.MaxDocument),
-			Summary: "Start a new document as a draft", Errors: []int{400, 404, 413, 422},
+			Summary: "Start a new document as a draft", Errors: []int{400, 404, 413, 422}, Takes: document, Answers: outcome,
+			Doc: "The draft is searched by nobody; finalize it by its revision_id, or discard it.",
 		}, func(ctx context.Context, in *NewBody) (*web.Raw, error) {
 			o, err := s.Create(ctx, in.Type, "", in.RawBody)
 			if err != nil {
@@ -161,10 +166,12 @@ func creating(s *Service) []web.Operation {
 }
 
 func finishing(s *Service) []web.Operation {
+	outcome := writeAnswer()
 	return []web.Operation{
 		web.Op(web.Operation{
 			ID: "data-finalize", Method: http.MethodPost, Path: "/api/data/{type}/finalize/{revision}", Tag: tag,
-			Summary: "Finalize a draft", Errors: []int{404, 409, 422, 423},
+			Summary: "Finalize a draft", Errors: []int{404, 409, 422, 423}, Answers: outcome,
+			Doc: "It becomes the newest revision in the default environment of its content type. A draft that breaks the content type is refused with 422 and stays.",
 		}, func(ctx context.Context, in *RevisionCall) (*web.Raw, error) {
 			o, err := s.Finalize(ctx, in.Type, in.Revision, in.Refresh)
 			if err != nil {
@@ -174,7 +181,8 @@ func finishing(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-discard", Method: http.MethodPost, Path: "/api/data/{type}/discard/{revision}", Tag: tag,
-			Summary: "Throw a draft away", Errors: []int{400, 404, 409, 423},
+			Summary: "Throw a draft away", Errors: []int{400, 404, 409, 423}, Answers: outcome,
+			Doc: "The document is as it was before; one that was never finalized is gone.",
 		}, func(ctx context.Context, in *RevisionCall) (*web.Raw, error) {
 			o, err := s.Discard(ctx, in.Type, in.Revision)
 			if err != nil {
@@ -184,11 +192,11 @@ func finishing(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-delete", Method: http.MethodPost, Path: "/api/data/{type}/delete/{ouuid}", Tag: tag,
-			Summary: "Put a document into the trash", Errors: []int{404, 412, 423}, Doc: "It leaves every environment. Its revisions stay and can be restored.",
+			Summary: "Put a document into the trash", Errors: []int{404, 412, 423}, Answers: outcome, Doc: "It leaves every environment. Its revisions stay and can be restored.",
 		}, func(ctx context.Context, in *struct {
 			DocumentPath
-			Refresh bool   `query:"refresh"`
-			IfMatch string `header:"If-Match"`
+			Refresh bool   `query:"refresh" doc:"answer when the document is not found any more"`
+			IfMatch string `header:"If-Match" doc:"ETag or revision id that the document must be at"`
 		}) (*web.Raw, error) {
 			o, err := s.Delete(ctx, in.Type, in.OUUID, in.IfMatch, in.Refresh)
 			if err != nil {
@@ -198,12 +206,12 @@ func finishing(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-restore", Method: http.MethodPost, Path: "/api/data/{type}/restore/{ouuid}/{revision}", Tag: tag,
-			Summary: "Make the data of an old revision the newest again", Errors: []int{404, 409, 412}, Doc: "A new revision is made and finalized; also brings a document back from the trash.",
+			Summary: "Make the data of an old revision the newest again", Errors: []int{404, 409, 412, 422, 423}, Answers: outcome, Doc: "A new revision is made and finalized; also brings a document back from the trash.",
 		}, func(ctx context.Context, in *struct {
 			DocumentPath
-			Revision int64  `path:"revision"`
-			Refresh  bool   `query:"refresh"`
-			IfMatch  string `header:"If-Match"`
+			Revision int64  `path:"revision" doc:"id of the revision"`
+			Refresh  bool   `query:"refresh" doc:"answer when the document is searchable"`
+			IfMatch  string `header:"If-Match" doc:"ETag or revision id that the document must be at"`
 		}) (*web.Raw, error) {
 			o, err := s.Restore(ctx, in.Type, in.OUUID, in.Revision, in.Refresh, in.IfMatch)
 			if err != nil {
@@ -217,11 +225,12 @@ func finishing(s *Service) []web.Operation {
 // PublishCall is a call about a document in an environment.
 type PublishCall struct {
 	DocumentPath
-	Environment string `path:"environment"`
-	Refresh     bool   `query:"refresh"`
+	Environment string `path:"environment" doc:"name of the environment"`
+	Refresh     bool   `query:"refresh" doc:"answer when searches see it"`
 }
 
 func publishing(s *Service) []web.Operation {
+	outcome := writeAnswer()
 	publish := func(ctx context.Context, in *PublishCall, revision int64) (*web.Raw, error) {
 		o, already, err := s.Publish(ctx, in.Type, in.OUUID, in.Environment, revision, in.Refresh)
 		if err != nil {
@@ -232,20 +241,22 @@ func publishing(s *Service) []web.Operation {
 	return []web.Operation{
 		web.Op(web.Operation{
 			ID: "data-publish", Method: http.MethodPost, Path: "/api/data/{type}/publish/{ouuid}/{environment}", Tag: tag,
-			Summary: "Publish the newest finalized revision", Errors: []int{404, 409},
+			Summary: "Publish the newest finalized revision", Errors: []int{404, 409}, Answers: outcome,
+			Doc: "Searches of the environment find it from then on; already-published tells that it was there before.",
 		}, func(ctx context.Context, in *PublishCall) (*web.Raw, error) { return publish(ctx, in, 0) }),
 		web.Op(web.Operation{
 			ID: "data-publish-revision", Method: http.MethodPost, Path: "/api/data/{type}/publish/{ouuid}/{environment}/{revision}", Tag: tag,
-			Summary: "Publish a revision", Errors: []int{400, 404, 409},
+			Summary: "Publish a revision", Errors: []int{400, 404, 409}, Answers: outcome,
+			Doc: "An older revision takes the place of a newer one in this environment.",
 		}, func(ctx context.Context, in *struct {
 			PublishCall
-			Revision int64 `path:"revision" minimum:"1"`
+			Revision int64 `path:"revision" minimum:"1" doc:"id of the revision"`
 		}) (*web.Raw, error) {
 			return publish(ctx, &in.PublishCall, in.Revision)
 		}),
 		web.Op(web.Operation{
 			ID: "data-unpublish", Method: http.MethodPost, Path: "/api/data/{type}/unpublish/{ouuid}/{environment}", Tag: tag,
-			Summary: "Take a document out of an environment", Errors: []int{404, 409}, Doc: "The default environment of the content type is refused: delete the document instead.",
+			Summary: "Take a document out of an environment", Errors: []int{404, 409}, Answers: outcome, Doc: "The default environment of the content type is refused: delete the document instead.",
 		}, func(ctx context.Context, in *PublishCall) (*web.Raw, error) {
 			was, err := s.Unpublish(ctx, in.Type, in.OUUID, in.Environment, in.Refresh)
 			if err != nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules/file"
 )
 
@@ -99,8 +100,8 @@ func serveOn(t testing.TB, d *db.DB, b blob.Store, config func(*file.Config)) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.handler = router
-	h := httptest.NewServer(router)
+	s.handler = webtest.Checked(t, router)
+	h := httptest.NewServer(s.handler)
 	t.Cleanup(h.Close)
 	s.url, s.client = h.URL, &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
 	return s

@@ -24,18 +24,20 @@ func operations(s *Service) []web.Operation {
 	ops := append(uploads(s), downloads(s)...)
 	return append(ops,
 		web.Op(web.Operation{
-			ID: "file-hash-algo", Method: http.MethodGet, Path: "/api/file/hash-algo", Tag: tag, Summary: "Which hash names files",
+			ID: "file-hash-algo", Method: http.MethodGet, Path: "/api/file/hash-algo", Tag: tag, Summary: "Which hash names files", Doc: "A client hashes a file by it to know the name before it sends anything.",
 		}, func(context.Context, *web.None) (*web.Reply[HashAlgo], error) {
 			return web.Answer(HashAlgo{s.algo.name})
 		}),
 		web.Op(web.Operation{
 			ID: "file-heads", Method: http.MethodPost, Path: "/api/file/heads", Tag: tag, Summary: "Which of many files are there",
-			Doc: "The body is a list of hashes, or an object with hashes as values. The answer has an entry for each, in order: true when the file is there, else the hash.",
+			Takes:   web.Media{Of: []string{}, Doc: "hashes"},
+			Answers: web.Media{Of: []any{}, Doc: "true, or the hash"},
+			Doc:     "The body is a list of hashes, or an object with hashes as values. The answer has an entry for each, in order: true when the file is there, else the hash.",
 		}, func(ctx context.Context, in *struct{ RawBody []byte }) (*web.Raw, error) {
 			return heads(ctx, s, in.RawBody)
 		}),
 		web.Op(web.Operation{
-			ID: "file-info", Method: http.MethodGet, Path: "/api/file/info/{hash}", Tag: tag, Summary: "What is known about a file", Errors: []int{404},
+			ID: "file-info", Method: http.MethodGet, Path: "/api/file/info/{hash}", Tag: tag, Summary: "What is known about a file", Errors: []int{404}, Doc: "Its facts and how often it was asked for.",
 		}, func(ctx context.Context, in *struct {
 			HashPath
 			FirstSeen bool `query:"first-seen" default:"true" doc:"false leaves first-seen out"`
@@ -140,12 +142,12 @@ func uploads(s *Service) []web.Operation {
 			return st.answer(err)
 		}),
 		web.Op(web.Operation{
-			ID: "file-init-upload-old", Method: http.MethodPost, Path: "/api/file/init-upload/{hash}/{size}", Tag: tag, Summary: "Begin an upload in chunks (old form)", Errors: []int{413},
+			ID: "file-init-upload-old", Method: http.MethodPost, Path: "/api/file/init-upload/{hash}/{size}", Tag: tag, Summary: "Begin an upload in chunks (old form)", Errors: []int{413}, Doc: "As init-upload, for clients that send no body.",
 		}, func(ctx context.Context, in *struct {
 			HashPath
-			Size int64  `path:"size"`
-			Name string `query:"name"`
-			Type string `query:"type"`
+			Size int64  `path:"size" doc:"bytes"`
+			Name string `query:"name" doc:"file name"`
+			Type string `query:"type" doc:"media type"`
 		}) (*StateReply, error) {
 			st, err := s.Init(ctx, Announced{Hash: in.Hash, Size: &in.Size, Name: in.Name, Type: in.Type})
 			return st.answer(err)
@@ -153,6 +155,7 @@ func uploads(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "file-chunk", Method: http.MethodPost, Path: "/api/file/chunk/{hash}", Also: []string{"/api/file/upload-chunk/{hash}"}, Tag: tag, MaxBody: -1,
 			Summary: "Send a piece of a file", Errors: []int{404, 409, 503, 507},
+			Takes: web.Media{Type: "application/octet-stream", Doc: "the next bytes"}, Says: map[int]web.Media{http.StatusConflict: {Of: State{}}},
 			Doc: "The body is the next bytes of the file, of any number and under any Content-Type; available tells when the file is complete and verified. " +
 				"A chunk counts as a whole or not at all. With Upload-Offset the server checks where the chunk belongs (409 with the real offset otherwise) and keeps what came of one that broke off.",
 		}, func(ctx context.Context, in *struct {
@@ -173,10 +176,11 @@ func uploads(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "file-upload", Method: http.MethodPost, Path: "/api/file/upload", Tag: tag, MaxBody: -1, Summary: "Upload a file in one piece", Errors: []int{413, 503, 507},
-			Doc: "multipart/form-data with the file in the field upload; a field or parameter type overrides the type of the part.",
+			Takes: web.Media{Type: "multipart/form-data", Of: uploadForm{}},
+			Doc:   "multipart/form-data with the file in the field upload; a field or parameter type overrides the type of the part.",
 		}, func(ctx context.Context, in *struct {
-			ContentType string `header:"Content-Type"`
-			Type        string `query:"type"`
+			ContentType string `header:"Content-Type" doc:"multipart/form-data with its boundary"`
+			Type        string `query:"type" doc:"media type of the file"`
 			Form        web.Upload
 		}) (*web.Reply[Stored], error) {
 			stored, err := s.Upload(ctx, in.ContentType, in.Type, &in.Form)
@@ -187,6 +191,12 @@ func uploads(s *Service) []web.Operation {
 			return web.Answer(stored)
 		}),
 	}
+}
+
+// uploadForm describes the form of an upload, for the API document.
+type uploadForm struct {
+	Upload string `json:"upload" format:"binary" doc:"the file"`
+	Type   string `json:"type,omitempty" doc:"media type, instead of that of the part"`
 }
 
 // Download is a call for a file.
@@ -206,10 +216,12 @@ func downloads(s *Service) []web.Operation {
 		}
 	}
 	const doc = "Ranges and conditions work as in RFC 9110; the ETag is the hash, and answers may be kept for ever."
+	bytes := web.Media{Type: "*/*", Doc: "the bytes, under the type of the file"}
+	says := map[int]web.Media{http.StatusPreconditionFailed: {}, http.StatusRequestedRangeNotSatisfiable: {Type: "text/plain"}}
 	return []web.Operation{
-		web.Op(web.Operation{ID: "file-get", Method: http.MethodGet, Path: "/api/file/{hash}", Tag: tag, Summary: "Download a file", Doc: doc, Errors: []int{404, 503}}, get(false, false)),
-		web.Op(web.Operation{ID: "file-view", Method: http.MethodGet, Path: "/api/file/view/{hash}", Tag: tag, Summary: "Show a file", Doc: doc, Errors: []int{404, 503}}, get(true, false)),
-		web.Op(web.Operation{ID: "file-data", Method: http.MethodGet, Path: "/data/file/{hash}", Also: []string{"/public/file/{hash}"}, Tag: tag, Public: open, Summary: "Download a file from a website", Doc: doc, Errors: []int{404, 503}}, get(false, true)),
-		web.Op(web.Operation{ID: "file-data-view", Method: http.MethodGet, Path: "/data/file/view/{hash}", Also: []string{"/public/file/view/{hash}"}, Tag: tag, Public: open, Summary: "Show a file on a website", Doc: doc, Errors: []int{404, 503}}, get(true, true)),
+		web.Op(web.Operation{ID: "file-get", Method: http.MethodGet, Path: "/api/file/{hash}", Tag: tag, Summary: "Download a file", Doc: doc, Errors: []int{404, 503}, Answers: bytes, Says: says}, get(false, false)),
+		web.Op(web.Operation{ID: "file-view", Method: http.MethodGet, Path: "/api/file/view/{hash}", Tag: tag, Summary: "Show a file", Doc: doc, Errors: []int{404, 503}, Answers: bytes, Says: says}, get(true, false)),
+		web.Op(web.Operation{ID: "file-data", Method: http.MethodGet, Path: "/data/file/{hash}", Also: []string{"/public/file/{hash}"}, Tag: tag, Public: open, Summary: "Download a file from a website", Doc: doc, Errors: []int{404, 503}, Answers: bytes, Says: says}, get(false, true)),
+		web.Op(web.Operation{ID: "file-data-view", Method: http.MethodGet, Path: "/data/file/view/{hash}", Also: []string{"/public/file/view/{hash}"}, Tag: tag, Public: open, Summary: "Show a file on a website", Doc: doc, Errors: []int{404, 503}, Answers: bytes, Says: says}, get(true, true)),
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/core/work"
 	"github.com/quoin-cms/quoin/modules/form"
 )
@@ -119,7 +120,7 @@ func serveOn(t testing.TB, d *db.DB, b blob.Store, configure func(*form.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := httptest.NewServer(router)
+	h := httptest.NewServer(webtest.Checked(t, router))
 	t.Cleanup(h.Close)
 	s.url = h.URL
 	return s

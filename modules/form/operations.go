@@ -33,6 +33,7 @@ func submissions(s *Service) []web.Operation {
 			Doc: "Members: form_name, instance, locale (strings), data (an object), and if need be label, expire_date (a day, from which on the submission is deleted) and files. " +
 				"A file has filename, mimeType, base64, size (a string with the number of bytes) and form_field. Unknown members are refused with 400.",
 			Errors: []int{400, 413, 507},
+			Takes:  web.Media{Of: submissionIn{}}, Answers: web.Media{Of: submitted{}},
 		}, func(ctx context.Context, in *struct {
 			RawBody []byte `contentType:"application/json"`
 		}) (*web.Raw, error) {
@@ -48,11 +49,11 @@ func submissions(s *Service) []web.Operation {
 			ID: "form-submission", Method: http.MethodGet, Path: base + "/{submission}", Tag: tag, Summary: "A submission",
 			Doc: "`property` asks for one value, as {path: value}, null when there is none; the path is written [data][email], data[email] or data.email. `fileUrl` is the address " +
 				"of a file with {SUBMISSION_ID} and {FILE_ID}: the answer then has file_urls; it is never fetched. Each reading is noted.",
-			Errors: []int{400, 404},
+			Errors: []int{400, 404}, Answers: web.Media{Of: map[string]any{}, Doc: "the submission, as in the answer of a claim, or the one value"},
 		}, func(ctx context.Context, in *struct {
-			ID       string `path:"submission" maxLength:"200"`
-			Property string `query:"property"`
-			FileURL  string `query:"fileUrl"`
+			ID       string `path:"submission" maxLength:"200" doc:"id of the submission"`
+			Property string `query:"property" doc:"path of one value"`
+			FileURL  string `query:"fileUrl" doc:"pattern of the addresses of files"`
 		}) (*web.Raw, error) {
 			raw, err := s.Get(ctx, in.ID, in.Property, in.FileURL)
 			if err != nil {
@@ -62,10 +63,10 @@ func submissions(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "form-file", Method: http.MethodGet, Path: base + "/{submission}/files/{file}", Tag: tag, Summary: "A file of a submission",
-			Doc: "Inline, with the type and name that were submitted; it may run nothing.", Errors: []int{404},
+			Doc: "Inline, with the type and name that were submitted; it may run nothing.", Errors: []int{404}, Answers: web.Media{Type: "*/*", Doc: "the bytes, under the type of the file"},
 		}, func(_ context.Context, in *struct {
-			ID   string `path:"submission" maxLength:"200"`
-			File string `path:"file" maxLength:"200"`
+			ID   string `path:"submission" maxLength:"200" doc:"id of the submission"`
+			File string `path:"file" maxLength:"200" doc:"id of the file"`
 		}) (*web.Stream, error) {
 			return web.Direct(func(w http.ResponseWriter, r *http.Request) error { return s.send(w, r, in.ID, in.File) }), nil
 		}),
@@ -121,7 +122,7 @@ func verifications(s *Service) []web.Operation {
 			Doc:    "And makes it valid for another three hours. 403 where codes are not disclosed (form.disclose_codes).",
 			Errors: []int{400, 404},
 		}, func(ctx context.Context, in *struct {
-			Value string `query:"value"`
+			Value string `query:"value" doc:"what the code was made for, such as an e-mail address"`
 		}) (*web.Reply[codeReply], error) {
 			return code(s.Code(ctx, in.Value))
 		}),
@@ -162,9 +163,9 @@ func confirm(err error) (*web.Reply[acknowledged], error) {
 
 // filterQuery is a filter as a query.
 type filterQuery struct {
-	FormName  string `query:"form_name"`
-	Instance  string `query:"instance"`
-	Locale    string `query:"locale"`
+	FormName  string `query:"form_name" doc:"name of the form"`
+	Instance  string `query:"instance" doc:"instance of the form"`
+	Locale    string `query:"locale" doc:"language of the form"`
 	Since     string `query:"since" doc:"created then or later: a time of RFC 3339, or a day such as 2026-01-31"`
 	Until     string `query:"until" doc:"created before: likewise"`
 	Processed string `query:"processed" doc:"yes or no"`
@@ -182,6 +183,12 @@ func (f *filterQuery) filter() (out Filter, err error) {
 // FilterQuery is embedded in the input of operations.
 type FilterQuery = filterQuery
 
+// answers gives an operation the description of its answer.
+func answers(o web.Operation, m web.Media) web.Operation {
+	o.Answers = m
+	return o
+}
+
 func crmOp(id, method, path, summary, doc string, errors ...int) web.Operation {
 	return web.Operation{
 		ID: "form-" + id, Method: method, Path: path, Tag: tag, MaxBody: smallBody, Summary: summary, Doc: doc, Errors: errors,
@@ -190,9 +197,9 @@ func crmOp(id, method, path, summary, doc string, errors ...int) web.Operation {
 }
 
 type onSubmission struct {
-	ID   string `path:"submission" maxLength:"200"`
+	ID   string `path:"submission" maxLength:"200" doc:"id of the submission"`
 	Body struct {
-		ProcessID string   `json:"processId"`
+		ProcessID string   `json:"processId" doc:"of the claim"`
 		Keep      bool     `json:"keep,omitempty" doc:"keep the data and files; otherwise they are removed"`
 		_         struct{} `additionalProperties:"true"`
 	}
@@ -200,11 +207,11 @@ type onSubmission struct {
 
 func processing(s *Service) []web.Operation {
 	return []web.Operation{
-		web.Op(crmOp("list", http.MethodGet, base, "List submissions", "The oldest first, without their files; `after` is the `next` of the list before.", 400),
+		web.Op(answers(crmOp("list", http.MethodGet, base, "List submissions", "The oldest first, without their files; `after` is the `next` of the list before.", 400), web.Media{Of: submissionPage{}}),
 			func(ctx context.Context, in *struct {
 				FilterQuery
-				After int64 `query:"after"`
-				Limit int   `query:"limit" default:"100"`
+				After int64 `query:"after" doc:"next of the last answer"`
+				Limit int   `query:"limit" default:"100" doc:"submissions of one answer"`
 			}) (*web.Raw, error) {
 				filter, err := in.filter()
 				if err != nil {
@@ -212,10 +219,10 @@ func processing(s *Service) []web.Operation {
 				}
 				return s.opList(ctx, filter, in.After, in.Limit)
 			}),
-		web.Op(crmOp("export", http.MethodGet, base+"/export", "Export submissions", "As csv (UTF-8, safe to open in a spreadsheet program) or xlsx, row by row.", 400),
+		web.Op(answers(crmOp("export", http.MethodGet, base+"/export", "Export submissions", "As csv (UTF-8, safe to open in a spreadsheet program) or xlsx, row by row.", 400), web.Media{Type: "text/csv, application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Doc: "the table"}),
 			func(_ context.Context, in *struct {
 				FilterQuery
-				Format string `query:"format" default:"csv"`
+				Format string `query:"format" default:"csv" doc:"csv or xlsx"`
 			}) (*web.Stream, error) {
 				filter, err := in.filter()
 				if err != nil {
@@ -223,8 +230,8 @@ func processing(s *Service) []web.Operation {
 				}
 				return web.Direct(func(w http.ResponseWriter, r *http.Request) error { return s.opExport(w, r, filter, in.Format) }), nil
 			}),
-		web.Op(crmOp("claim-next", http.MethodPost, base+"/claim", "Claim the next submission of a form",
-			"Gives the oldest that waits to be processed, under a processId; submission is null when there is none.", 400, 413),
+		web.Op(answers(crmOp("claim-next", http.MethodPost, base+"/claim", "Claim the next submission of a form",
+			"Gives the oldest that waits to be processed, under a processId; submission is null when there is none.", 400, 413), web.Media{Of: claimAnswer{}}),
 			func(ctx context.Context, in *struct {
 				Body struct {
 					FormName string   `json:"form_name"`
@@ -233,9 +240,9 @@ func processing(s *Service) []web.Operation {
 			}) (*web.Raw, error) {
 				return claimed(s.Claim(ctx, in.Body.FormName, ""))
 			}),
-		web.Op(crmOp("claim", http.MethodPost, base+"/{submission}/claim", "Claim a submission", "409 when it was processed or belongs to somebody else.", 404, 409),
+		web.Op(answers(crmOp("claim", http.MethodPost, base+"/{submission}/claim", "Claim a submission", "409 when it was processed or belongs to somebody else.", 404, 409), web.Media{Of: claimAnswer{}}),
 			func(ctx context.Context, in *struct {
-				ID string `path:"submission" maxLength:"200"`
+				ID string `path:"submission" maxLength:"200" doc:"id of the submission"`
 			}) (*web.Raw, error) {
 				return claimed(s.Claim(ctx, "", in.ID))
 			}),
@@ -249,13 +256,13 @@ func processing(s *Service) []web.Operation {
 			}),
 		web.Op(crmOp("delete", http.MethodDelete, base+"/{submission}", "Delete a submission", "With its files.", 404),
 			func(ctx context.Context, in *struct {
-				ID string `path:"submission" maxLength:"200"`
+				ID string `path:"submission" maxLength:"200" doc:"id of the submission"`
 			}) (*web.Reply[acknowledged], error) {
 				return confirm(s.Delete(ctx, in.ID))
 			}),
 		web.Op(crmOp("access", http.MethodGet, base+"/{submission}/access", "Who read a submission", "Also of one that is no more."),
 			func(ctx context.Context, in *struct {
-				ID string `path:"submission" maxLength:"200"`
+				ID string `path:"submission" maxLength:"200" doc:"id of the submission"`
 			}) (*web.Reply[[]Access], error) {
 				list, err := s.Accesses(ctx, in.ID)
 				if err != nil {

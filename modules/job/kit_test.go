@@ -24,6 +24,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules/job"
 )
 
@@ -154,10 +155,11 @@ func serveOn(t testing.TB, d *db.DB, config func(*job.Config)) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checked := webtest.Checked(t, router)
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.open.Add(1)
 		defer s.open.Done()
-		router.ServeHTTP(w, r)
+		checked.ServeHTTP(w, r)
 	}))
 	t.Cleanup(h.Close)
 	s.url, s.client = h.URL, h.Client()

@@ -11,8 +11,8 @@ import (
 	"github.com/quoin-cms/quoin/core/web"
 )
 
-// jobDone is the answer of what has nothing else to say.
-type jobDone struct {
+// JobDone is the answer of what has nothing else to say.
+type JobDone struct {
 	Success      bool `json:"success"`
 	Acknowledged bool `json:"acknowledged"`
 }
@@ -55,12 +55,12 @@ func operations(s *Service) []web.Operation {
 			"state tells the same in fixed words: waiting, running, done, failed, cancelled.", 404)
 	both.Also = []string{"/api/admin/job-status/{job}"}
 	return append([]web.Operation{
-		web.Op(operation("job-create", http.MethodPost, "/api/admin/job/create", "Create a job", aboutCommands, 413), create("")),
-		web.Op(operation("job-create-entity", http.MethodPost, "/api/admin/job", "Create a job from the export form",
-			"The export form of a configuration entity: class, arguments, properties with command and tag. "+aboutCommands, 413), create("properties")),
+		web.Op(takes(operation("job-create", http.MethodPost, "/api/admin/job/create", "Create a job", aboutCommands, 413), jobOrder{}), create("")),
+		web.Op(takes(operation("job-create-entity", http.MethodPost, "/api/admin/job", "Create a job from the export form",
+			"The export form of a configuration entity: class, arguments, properties with command and tag. "+aboutCommands, 413), jobExport{}), create("properties")),
 		web.Op(operation("job-list", http.MethodGet, "/api/admin/job", "Numbers of the newest jobs", "At most 10,000, the newest first."),
 			func(ctx context.Context, _ *web.None) (*web.Reply[[]string], error) { return reply(s.names(ctx)) }),
-		web.Op(operation("job-get", http.MethodGet, "/api/admin/job/{job}", "One job in the export form", "", 404),
+		web.Op(answersWith(operation("job-get", http.MethodGet, "/api/admin/job/{job}", "One job in the export form", "As a configuration entity; job-status tells more.", 404), jobExport{}),
 			func(ctx context.Context, in *JobPath) (*web.Raw, error) {
 				export, err := entity{s}.Get(ctx, in.Job)
 				if err != nil {
@@ -97,7 +97,7 @@ func reply[T any](v T, err error) (*web.Reply[T], error) {
 type jobCreated struct {
 	ID    string `json:"id"`
 	JobID string `json:"jobId" doc:"the same"`
-	jobDone
+	JobDone
 }
 
 func (s *Service) opCreate(ctx context.Context, raw []byte, path string) (*web.Reply[jobCreated], error) {
@@ -106,7 +106,7 @@ func (s *Service) opCreate(ctx context.Context, raw []byte, path string) (*web.R
 		return nil, err
 	}
 	id := strconv.FormatInt(j.ID, 10)
-	return web.Answer(jobCreated{id, id, jobDone{true, true}})
+	return web.Answer(jobCreated{id, id, JobDone{true, true}})
 }
 
 // createFrom creates a job from a body; path is where in it the order is.
@@ -132,7 +132,7 @@ func (s *Service) opDelete(ctx context.Context, in *JobPath) (*web.Reply[jobCrea
 	if err == nil {
 		err = s.Delete(ctx, id)
 	}
-	return reply(jobCreated{in.Job, in.Job, jobDone{true, true}}, err)
+	return reply(jobCreated{in.Job, in.Job, JobDone{true, true}}, err)
 }
 
 func (s *Service) opStatus(ctx context.Context, in *JobPath) (*web.Reply[jobView], error) {
@@ -162,7 +162,7 @@ func (s *Service) look(ctx context.Context, id int64) (*Job, *string, error) {
 type jobBegun struct {
 	Message string `json:"message"`
 	JobID   int64  `json:"job_id"`
-	jobDone
+	JobDone
 	Notice []string `json:"notice,omitempty"`
 	Error  []string `json:"error,omitempty" doc:"when the command has failed"`
 }
@@ -181,7 +181,7 @@ func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[jobBegun
 	if err != nil {
 		return nil, err
 	}
-	b := jobBegun{Message: "job is scheduled", JobID: id, jobDone: jobDone{true, true}}
+	b := jobBegun{Message: "job is scheduled", JobID: id, JobDone: JobDone{true, true}}
 	switch {
 	case already:
 		b.Message = "job already done"
@@ -201,7 +201,7 @@ func (s *Service) opStart(ctx context.Context, in *startIn) (*web.Reply[jobBegun
 type jobChanged struct {
 	ID    string `json:"id"`
 	State State  `json:"state"`
-	jobDone
+	JobDone
 }
 
 func (s *Service) opCancel(ctx context.Context, in *JobPath) (*web.Reply[jobChanged], error) {
@@ -221,7 +221,7 @@ func (s *Service) managed(ctx context.Context, in *JobPath, fn func(context.Cont
 	if err != nil {
 		return nil, err
 	}
-	return web.Answer(jobChanged{in.Job, j.State, jobDone{true, true}})
+	return web.Answer(jobChanged{in.Job, j.State, JobDone{true, true}})
 }
 
 // jobCommand is a command as clients see it.

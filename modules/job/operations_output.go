@@ -27,14 +27,17 @@ type outputIn struct {
 }
 
 func outputOperation(s *Service) web.Operation {
-	return web.Op(operation("job-output", http.MethodGet, "/api/admin/job/{job}/output", "Output of a job from an offset on",
+	o := operation("job-output", http.MethodGet, "/api/admin/job/{job}/output", "Output of a job from an offset on",
 		"JSON with output and next, the offset to go on from (about a MiB at a time); with Accept: text/plain only the text, with X-Job-Offset for next. "+
-			"With Accept: text/event-stream it goes on until the job is over: events named output, whose id is the offset to come back with and whose data is a JSON string, and one named end.", 404), s.opOutput)
+			"With Accept: text/event-stream it goes on until the job is over: events named output, whose id is the offset to come back with and whose data is a JSON string, and one named end.", 404)
+	o.Answers = web.Media{Of: piece{}}
+	o.Says = map[int]web.Media{http.StatusOK: {Type: "text/plain, text/event-stream", Doc: "the text, or a stream of events"}}
+	return web.Op(o, s.opOutput)
 }
 
 // piece is some of the output.
 type piece struct {
-	jobDone
+	JobDone
 	JobID  string `json:"job_id"`
 	From   int64  `json:"from"`
 	Next   int64  `json:"next"`
@@ -95,7 +98,7 @@ func (s *Service) piece(ctx context.Context, id, from int64) (*piece, error) {
 	}
 	to := from + int64(len(text))
 	return &piece{
-		jobDone: jobDone{true, true}, JobID: strconv.FormatInt(id, 10), From: from, Next: to, Output: string(text),
+		JobDone: JobDone{true, true}, JobID: strconv.FormatInt(id, 10), From: from, Next: to, Output: string(text),
 		Over: j.State.Over() && to >= j.Size, State: j.State,
 	}, nil
 }

@@ -51,21 +51,21 @@ func workerOperations(s *Service) []web.Operation {
 			"The oldest job with the tag, or the one of job_id: 404 for an unknown one, 400 for one that has another tag or does not wait. Two workers never get the same job. "+
 				"The header X-Job-Claim names the claim, X-Job-Lease says for how many seconds the worker may be silent: every report renews it. "+
 				"A worker that falls silent loses the job, which goes to the next one or fails.", 404), s.opNext),
-		web.Op(report("job-write", http.MethodPost, "/api/admin/job-write/{job}", "Append to the output of a job",
+		web.Op(takes(report("job-write", http.MethodPost, "/api/admin/job-write/{job}", "Append to the output of a job",
 			"Body: message, new-line (true adds a line break). With offset, the number of bytes that the output had before (header X-Job-Offset of next-job and of this), a repeated call appends nothing; "+
-				"409 when something in between is missing. What exceeds the configured size is not kept. The answer has cancel when the job should end."+aboutClaim, 404, 409, 413), s.opWrite),
-		web.Op(report("job-heartbeat", http.MethodPost, "/api/admin/job-heartbeat/{job}", "Renew the lease of a job",
-			"409 when the job does not run (any more)."+aboutClaim, 404, 409), s.opHeartbeat),
-		web.Op(report("job-completed", http.MethodPost, "/api/admin/job-completed/{job}", "End a job with success",
-			"A second time it does nothing. 409 for a job that has failed. Optional body: exit_code."+aboutClaim, 404, 409), s.opCompleted),
-		web.Op(report("job-failed", http.MethodPost, "/api/admin/job-failed/{job}", "End a job without success",
+				"409 when something in between is missing. What exceeds the configured size is not kept. The answer has cancel when the job should end."+aboutClaim, 404, 409, 413), jobMessage{}), s.opWrite),
+		web.Op(takes(report("job-heartbeat", http.MethodPost, "/api/admin/job-heartbeat/{job}", "Renew the lease of a job",
+			"409 when the job does not run (any more)."+aboutClaim, 404, 409), jobMessage{}), s.opHeartbeat),
+		web.Op(takes(report("job-completed", http.MethodPost, "/api/admin/job-completed/{job}", "End a job with success",
+			"A second time it does nothing. 409 for a job that has failed. Optional body: exit_code."+aboutClaim, 404, 409), jobMessage{}), s.opCompleted),
+		web.Op(takes(report("job-failed", http.MethodPost, "/api/admin/job-failed/{job}", "End a job without success",
 			"Appends message to the output. A job with retries left waits for the next one, any other is over. A second time it does nothing. 409 for a job that has completed. "+
-				"Optional: exit_code."+aboutClaim, 404, 409), s.opFailed),
+				"Optional: exit_code."+aboutClaim, 404, 409), jobMessage{}), s.opFailed),
 	}
 }
 
 type nextIn struct {
-	Tag   string `path:"tag"`
+	Tag   string `path:"tag" doc:"tag of the jobs that this worker can do"`
 	JobID string `query:"job_id" doc:"take this job only"`
 	Wait  int    `query:"wait" minimum:"0" maximum:"86400" doc:"how many seconds to wait for a job when there is none; the server has a limit (a minute)"`
 	Lease int    `query:"lease" minimum:"0" maximum:"86400" doc:"for how many seconds the worker may be silent; 5 at least"`
@@ -80,7 +80,7 @@ type nextJob struct {
 	JobID   string  `json:"job_id"`
 	Command string  `json:"command"`
 	Output  *string `json:"output"`
-	jobDone
+	JobDone
 }
 
 // noJob is the answer when there is no job.
@@ -127,13 +127,13 @@ func (s *Service) opNext(ctx context.Context, in *nextIn) (*nextOut, error) {
 	number := strconv.FormatInt(c.ID, 10)
 	return &nextOut{
 		Claim: c.Token, Lease: strconv.Itoa(int(c.Lease.Seconds())), Offset: strconv.FormatInt(c.Size, 10),
-		Body: nextJob{fmt.Sprintf("the job %s is yours", number), number, c.Command, output, jobDone{true, true}},
+		Body: nextJob{fmt.Sprintf("the job %s is yours", number), number, c.Command, output, JobDone{true, true}},
 	}, nil
 }
 
 // jobWritten is the answer of job-write.
 type jobWritten struct {
-	jobDone
+	JobDone
 	Cancel bool `json:"cancel,omitempty" doc:"the job should end"`
 }
 
@@ -155,12 +155,12 @@ func (s *Service) opWrite(ctx context.Context, in *fromWorker) (*writeOut, error
 	if err != nil {
 		return nil, err
 	}
-	return &writeOut{strconv.FormatInt(n.Size, 10), jobWritten{jobDone{true, true}, n.Cancel}}, nil
+	return &writeOut{strconv.FormatInt(n.Size, 10), jobWritten{JobDone{true, true}, n.Cancel}}, nil
 }
 
 // jobAlive is the answer of job-heartbeat.
 type jobAlive struct {
-	jobDone
+	JobDone
 	Cancel bool  `json:"cancel" doc:"the job should end"`
 	Lease  int   `json:"lease_seconds"`
 	Offset int64 `json:"offset" doc:"bytes of output"`
@@ -172,18 +172,18 @@ func (s *Service) opHeartbeat(ctx context.Context, in *fromWorker) (*web.Reply[j
 		return nil, err
 	}
 	n, err := s.Heartbeat(ctx, r)
-	return reply(jobAlive{jobDone{true, true}, n.Cancel, int(n.Lease.Seconds()), n.Size}, err)
+	return reply(jobAlive{JobDone{true, true}, n.Cancel, int(n.Lease.Seconds()), n.Size}, err)
 }
 
-func (s *Service) opCompleted(ctx context.Context, in *fromWorker) (*web.Reply[jobDone], error) {
+func (s *Service) opCompleted(ctx context.Context, in *fromWorker) (*web.Reply[JobDone], error) {
 	r, m, err := in.read()
 	if err == nil {
 		err = s.Complete(ctx, r, m.Exit)
 	}
-	return reply(jobDone{true, true}, err)
+	return reply(JobDone{true, true}, err)
 }
 
-func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[jobDone], error) {
+func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[JobDone], error) {
 	r, m, err := in.read()
 	if err == nil {
 		reason := "job failed"
@@ -192,5 +192,5 @@ func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[jobD
 		}
 		err = s.Fail(ctx, r, reason, m.Exit)
 	}
-	return reply(jobDone{true, true}, err)
+	return reply(JobDone{true, true}, err)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/core/work"
 	"github.com/quoin-cms/quoin/modules/mcp"
 )
@@ -153,7 +154,7 @@ func replicaAt(t testing.TB, d *db.DB, who *people, amend func(*mcp.Config), now
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(router)
+	server := httptest.NewServer(webtest.Checked(t, router))
 	r.url = server.URL + "/api/mcp"
 	r.stop = sync.OnceFunc(func() {
 		within, cancel := context.WithTimeout(context.Background(), patience)

@@ -25,21 +25,27 @@ func operations(s *Service) []web.Operation {
 	return []web.Operation{
 		web.Op(web.Operation{
 			ID: "mcp", Method: http.MethodPost, Path: path, Tag: tag, Summary: "Speak to the server as an agent", Doc: doc,
-			MaxBody: -1, Errors: []int{404, 413, 415}, Refuse: s.refuse,
+			MaxBody: -1, Errors: []int{403, 404, 413, 415}, Refuse: s.refuse,
+			Takes:   web.Media{Of: map[string]any{}, Doc: "a message of JSON-RPC, or up to 2025-03-26 a list of them"},
+			Answers: web.Media{Type: "application/json, text/event-stream", Doc: "the answer in JSON-RPC, or a stream of events"}, Says: map[int]web.Media{http.StatusAccepted: {}},
 		}, direct(s.post)),
 		web.Op(web.Operation{
 			ID: "mcp-stream", Method: http.MethodGet, Path: path, Tag: tag, Summary: "Hear what the server tells a session", Doc: "A stream of events; Last-Event-ID goes on with one that broke off.",
 			Errors: []int{404, 405, 406}, Refuse: s.refuse,
+			Answers: web.Media{Type: "text/event-stream", Doc: "a stream of events"},
 		}, direct(s.get)),
 		web.Op(web.Operation{
 			ID: "mcp-end", Method: http.MethodDelete, Path: path, Tag: tag, Summary: "End a session", Errors: []int{404, 405}, Refuse: s.refuse,
+			Doc: "Its streams end, and its id is not known any more.", Says: map[int]web.Media{http.StatusNoContent: {}},
 		}, direct(s.delete)),
 		web.Op(web.Operation{
 			ID: "mcp-preflight", Method: http.MethodOptions, Path: path, Tag: tag, Summary: "What a browser asks first", Public: true,
+			Doc: "CORS, for the origins of the configuration.", Says: map[int]web.Media{http.StatusNoContent: {}},
 		}, direct(s.preflight)),
 		web.Op(web.Operation{
 			ID: "mcp-metadata", Method: http.MethodGet, Path: metadataPath + path, Also: []string{metadataPath}, Tag: tag, Public: true,
-			Summary: "Metadata of the protected resource (RFC 9728)",
+			Summary: "Metadata of the protected resource (RFC 9728)", Answers: web.Media{Of: map[string]any{}},
+			Doc: "Where a client gets a token; a refusal without one names this address.",
 		}, direct(s.metadata)),
 		web.Op(web.Operation{
 			ID: "mcp-catalog", Method: http.MethodPut, Path: path + "/catalog", Tag: tag, Roles: []string{}, Errors: []int{400},

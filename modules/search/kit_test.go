@@ -18,6 +18,7 @@ import (
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules"
 	"github.com/quoin-cms/quoin/modules/search"
 )
@@ -65,7 +66,7 @@ func assemble(t testing.TB, vars ...string) *server {
 	s.must(err)
 	s.must(s.app.Migrate(t.Context()))
 	s.must(s.app.Assemble("test"))
-	h := httptest.NewServer(s.app.Router)
+	h := httptest.NewServer(webtest.Checked(t, s.app.Router))
 	s.url = h.URL
 	s.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 600}}
 	stopped := false

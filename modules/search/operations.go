@@ -32,6 +32,7 @@ func searching(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search", Method: http.MethodPost, Path: "/api/search/search", Tag: tag, MaxBody: limit,
 			Summary: "Search documents", Doc: searchDoc, Errors: []int{400, 404, 413, 503},
+			Takes: web.Media{Of: searchBody{}}, Answers: web.Media{Of: Found{}},
 		}, func(ctx context.Context, in *body) (*web.Raw, error) {
 			text, err := searchText(in.RawBody)
 			if err != nil {
@@ -49,7 +50,7 @@ func searching(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "search-count", Method: http.MethodPost, Path: "/api/search/count", Tag: tag, MaxBody: limit,
-			Summary: "Count documents", Doc: searchDoc, Errors: []int{400, 404, 413, 503},
+			Summary: "Count documents", Doc: searchDoc, Errors: []int{400, 404, 413, 503}, Takes: web.Media{Of: searchBody{}},
 		}, func(ctx context.Context, in *body) (*web.Reply[countAnswer], error) {
 			text, err := searchText(in.RawBody)
 			if err != nil {
@@ -64,6 +65,7 @@ func searching(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search-document", Method: http.MethodPost, Path: "/api/search/document", Tag: tag,
 			Summary: "Read a document as it is published", Errors: []int{400, 404, 409, 503},
+			Takes: web.Media{Of: lookupBody{}}, Answers: web.Media{Of: lookupAnswer{}},
 			Doc: `The body is {"index":…,"content-type":…,"ouuid":…,"source-includes":[…],"source-excludes":[…]}; content-type may be null. An ouuid that several content types have is 409 without it.`,
 		}, func(ctx context.Context, in *body) (*web.Raw, error) {
 			p := parse(in.RawBody)
@@ -136,7 +138,7 @@ func state(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "search-health", Method: http.MethodGet, Path: "/api/search/health-status", Tag: tag,
-			Summary: "Health of the search indexes",
+			Summary: "Health of the search indexes", Doc: "green when every index answers.",
 		}, func(ctx context.Context, _ *web.None) (*web.Reply[healthAnswer], error) {
 			return web.Answer(healthAnswer{s.Health(ctx)})
 		}),
@@ -159,9 +161,10 @@ func state(s *Service) []web.Operation {
 
 // names are the endpoints about the names of indexes.
 func names(s *Service) []web.Operation {
-	indices := func(id, key, summary string, read func(*input) []string) web.Operation {
+	indices := func(id, key, summary string, takes any, read func(*input) []string) web.Operation {
 		return web.Op(web.Operation{
 			ID: "search-" + id, Method: http.MethodPost, Path: "/api/search/" + id, Tag: tag, Summary: summary, Errors: []int{400, 404},
+			Doc: "The indexes in force; an unknown alias is 404.", Takes: web.Media{Of: takes},
 		}, func(ctx context.Context, in *body) (*web.Reply[indicesAnswer], error) {
 			p := parse(in.RawBody)
 			aliases := read(p)
@@ -176,11 +179,12 @@ func names(s *Service) []web.Operation {
 		})
 	}
 	return []web.Operation{
-		indices("indices-from-alias", "alias", "List the indexes of an alias", func(p *input) []string { return []string{p.name("alias")} }),
-		indices("indices-from-aliases", "aliases", "List the indexes of several aliases", func(p *input) []string { return p.list("aliases") }),
+		indices("indices-from-alias", "alias", "List the indexes of an alias", aliasBody{}, func(p *input) []string { return []string{p.name("alias")} }),
+		indices("indices-from-aliases", "aliases", "List the indexes of several aliases", aliasesBody{}, func(p *input) []string { return p.list("aliases") }),
 		web.Op(web.Operation{
 			ID: "search-has-index", Method: http.MethodPost, Path: "/api/search/has-index", Tag: tag,
 			Summary: "Tell whether there is an index or alias", Errors: []int{400},
+			Doc: "Clients ask before they read a document.", Takes: web.Media{Of: indexBody{}},
 		}, func(ctx context.Context, in *body) (*web.Reply[existAnswer], error) {
 			p := parse(in.RawBody)
 			index := p.name("index")
@@ -196,6 +200,7 @@ func names(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search-aliases-from-index", Method: http.MethodPost, Path: "/api/search/aliases-from-index", Tag: tag,
 			Summary: "List the aliases of an index", Errors: []int{400, 404},
+			Doc: "Of its environment, and managed ones.", Takes: web.Media{Of: indexBody{}},
 		}, func(ctx context.Context, in *body) (*web.Reply[aliasesAnswer], error) {
 			p := parse(in.RawBody)
 			index := p.name("index")
@@ -211,6 +216,7 @@ func names(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search-indices-for-content-type", Method: http.MethodPost, Path: "/api/search/indices-for-content-type", Tag: tag,
 			Summary: "List the indexes that hold each content type", Errors: []int{400, 404, 503},
+			Doc: "Only content types that the caller may view.", Takes: web.Media{Of: aliasesBody{}},
 		}, func(ctx context.Context, in *body) (*web.Reply[typesAnswer], error) {
 			p := parse(in.RawBody)
 			aliases := p.list("aliases")

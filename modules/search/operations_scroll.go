@@ -20,6 +20,7 @@ func scrolling(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search-init-scroll", Method: http.MethodPost, Path: "/api/search/init-scroll", Tag: tag, MaxBody: int64(s.cfg.MaxRequest),
 			Summary: "Open a scroll and read its first page", Errors: []int{400, 404, 413, 429, 503},
+			Takes: web.Media{Of: scrollBody{}}, Answers: web.Media{Of: scrollPage{}},
 			Doc: `The body is {"search":"…","expire-time":"3m"}, the search as for POST /api/search/search. ` + scrollDoc + "429: too many scrolls are open.",
 		}, func(ctx context.Context, in *body) (*web.Raw, error) {
 			p := parse(in.RawBody)
@@ -36,6 +37,7 @@ func scrolling(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "search-next-scroll", Method: http.MethodPost, Path: "/api/search/next-scroll", Tag: tag,
 			Summary: "Read the next page of a scroll", Errors: []int{400, 404, 503},
+			Takes: web.Media{Of: nextBody{}}, Answers: web.Media{Of: scrollPage{}},
 			Doc: `The body is {"scroll-id":"…","expire-time":"3m"}. ` + scrollDoc + "404: the scroll has expired, or is not one of this user.",
 		}, func(ctx context.Context, in *body) (*web.Raw, error) {
 			p := parse(in.RawBody)

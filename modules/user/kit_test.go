@@ -19,6 +19,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/modules/user"
 )
 
@@ -82,7 +83,7 @@ func serve(t testing.TB, d *db.DB, c *user.Config) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := httptest.NewServer(router)
+	h := httptest.NewServer(webtest.Checked(t, router))
 	t.Cleanup(h.Close)
 	s.url = h.URL
 	return s

@@ -12,13 +12,13 @@ import (
 // smallBody bounds the bodies of this module, which hold a few names.
 const smallBody = 16 << 10
 
-// done is the answer of what has nothing else to say.
-type done struct {
+// Done is the answer of what has nothing else to say.
+type Done struct {
 	Acknowledged bool `json:"acknowledged"`
 	Success      bool `json:"success"`
 }
 
-func ok() done { return done{Acknowledged: true, Success: true} }
+func ok() Done { return Done{Acknowledged: true, Success: true} }
 
 // Operations are the endpoints of users and sign-in (spec 4.1, contract-notes
 // 0.1 and 1.1); those of tokens are in operations_token.go.
@@ -35,7 +35,7 @@ func Operations(s *Service) []web.Operation {
 		web.Op(web.Operation{
 			ID: "test", Method: http.MethodGet, Path: "/api/test", Tag: "User", Summary: "Test a token",
 			Doc: "200 when the token is valid and its user has ROLE_API.",
-		}, func(context.Context, *web.None) (*web.Reply[done], error) { return web.Answer(ok()) }),
+		}, func(context.Context, *web.None) (*web.Reply[Done], error) { return web.Answer(ok()) }),
 		web.Op(web.Operation{
 			ID: "user-profile", Method: http.MethodGet, Path: "/api/user-profile", Tag: "User", Roles: []string{},
 			Summary: "The signed-in user",
@@ -68,7 +68,7 @@ type signIn struct {
 }
 
 type signedIn struct {
-	done
+	Done
 	AuthToken string `json:"authToken"`
 }
 

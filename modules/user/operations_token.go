@@ -86,7 +86,7 @@ type newToken struct {
 }
 
 type createdToken struct {
-	done
+	Done
 	ID        string  `json:"id"`
 	Token     string  `json:"token" doc:"shown this once"`
 	Name      string  `json:"name"`
@@ -110,11 +110,11 @@ func (s *Service) opCreateToken(ctx context.Context, in *newToken) (*web.Reply[c
 }
 
 type oneToken struct {
-	ID string `path:"id"`
+	ID string `path:"id" doc:"id of the token"`
 }
 
 type deletedToken struct {
-	done
+	Done
 	ID string `json:"id"`
 }
 

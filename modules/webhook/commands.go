@@ -136,7 +136,7 @@ func runDeliveries(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return advise(err)
 	}
-	views, rows := []deliveryView{}, [][]string{}
+	views, rows := []DeliveryView{}, [][]string{}
 	for _, d := range all {
 		v := viewDelivery(d)
 		views = append(views, v)

@@ -24,6 +24,7 @@ import (
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/web/webtest"
 	"github.com/quoin-cms/quoin/core/work"
 	"github.com/quoin-cms/quoin/modules/webhook"
 )
@@ -172,7 +173,7 @@ func serveAt(t testing.TB, d *db.DB, now time.Time, configure func(*webhook.Conf
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := httptest.NewServer(router)
+	h := httptest.NewServer(webtest.Checked(t, router))
 	t.Cleanup(h.Close)
 	s.url = h.URL
 	return s

@@ -50,12 +50,13 @@ func operations(s *Service) []web.Operation {
 	}
 }
 
-type confirmed struct {
+// Confirmed is the answer of what has nothing else to say.
+type Confirmed struct {
 	Acknowledged bool `json:"acknowledged"`
 	Success      bool `json:"success"`
 }
 
-func ok() confirmed { return confirmed{true, true} }
+func ok() Confirmed { return Confirmed{true, true} }
 
 type subscribe struct {
 	Body struct {
@@ -86,11 +87,11 @@ func (s *Service) opSubscribe(ctx context.Context, in *subscribe) (*web.Reply[su
 }
 
 type oneSub struct {
-	ID string `path:"id" maxLength:"200"`
+	ID string `path:"id" maxLength:"200" doc:"id of the subscription"`
 }
 
 type removed struct {
-	confirmed
+	Confirmed
 	ID string `json:"id"`
 }
 
@@ -126,7 +127,7 @@ func (s *Service) opGet(ctx context.Context, in *oneSub) (*web.Reply[subscriptio
 }
 
 type update struct {
-	ID   string `path:"id" maxLength:"200"`
+	ID   string `path:"id" maxLength:"200" doc:"id of the subscription"`
 	Body struct {
 		EndpointURL  *string   `json:"endpointUrl,omitempty"`
 		Events       *[]string `json:"events,omitempty"`
@@ -177,7 +178,7 @@ func (s *Service) opRotate(ctx context.Context, in *oneSub) (*web.Reply[subscrib
 }
 
 type testCall struct {
-	ID   string `path:"id" maxLength:"200"`
+	ID   string `path:"id" maxLength:"200" doc:"id of the subscription"`
 	Body *struct {
 		Event string   `json:"event,omitempty" doc:"webhook_test or webhook_ping"`
 		_     struct{} `additionalProperties:"false"`
@@ -185,7 +186,7 @@ type testCall struct {
 }
 
 type tested struct {
-	confirmed
+	Confirmed
 	Delivery string `json:"delivery"`
 }
 
@@ -202,18 +203,18 @@ func (s *Service) opTest(ctx context.Context, in *testCall) (*web.Reply[tested],
 }
 
 type deliveryList struct {
-	ID     string `path:"id" maxLength:"200"`
+	ID     string `path:"id" maxLength:"200" doc:"id of the subscription"`
 	Status string `query:"status" doc:"waiting, delivered or failed"`
 	Before int64  `query:"before" doc:"an id: those before it"`
-	Limit  int    `query:"limit" default:"50"`
+	Limit  int    `query:"limit" default:"50" doc:"how many, the newest first"`
 }
 
-func (s *Service) opDeliveries(ctx context.Context, in *deliveryList) (*web.Reply[[]deliveryView], error) {
+func (s *Service) opDeliveries(ctx context.Context, in *deliveryList) (*web.Reply[[]DeliveryView], error) {
 	all, err := s.Deliveries(ctx, in.ID, in.Status, in.Before, in.Limit)
 	if err != nil {
 		return nil, err
 	}
-	views := []deliveryView{}
+	views := []DeliveryView{}
 	for _, d := range all {
 		views = append(views, viewDelivery(d))
 	}
@@ -221,8 +222,8 @@ func (s *Service) opDeliveries(ctx context.Context, in *deliveryList) (*web.Repl
 }
 
 type oneDel struct {
-	ID       string `path:"id" maxLength:"200"`
-	Delivery int64  `path:"delivery"`
+	ID       string `path:"id" maxLength:"200" doc:"id of the subscription"`
+	Delivery int64  `path:"delivery" doc:"id of the delivery"`
 }
 
 func (s *Service) opDelivery(ctx context.Context, in *oneDel) (*web.Reply[wholeDelivery], error) {
@@ -233,7 +234,7 @@ func (s *Service) opDelivery(ctx context.Context, in *oneDel) (*web.Reply[wholeD
 	return web.Answer(viewWhole(d))
 }
 
-func (s *Service) opReplay(ctx context.Context, in *oneDel) (*web.Reply[confirmed], error) {
+func (s *Service) opReplay(ctx context.Context, in *oneDel) (*web.Reply[Confirmed], error) {
 	if err := s.Replay(ctx, in.ID, in.Delivery); err != nil {
 		return nil, err
 	}
@@ -241,7 +242,7 @@ func (s *Service) opReplay(ctx context.Context, in *oneDel) (*web.Reply[confirme
 }
 
 type since struct {
-	ID   string `path:"id" maxLength:"200"`
+	ID   string `path:"id" maxLength:"200" doc:"id of the subscription"`
 	Body struct {
 		Since *time.Time `json:"since,omitempty"`
 		After *int64     `json:"after,omitempty" minimum:"0"`
@@ -250,7 +251,7 @@ type since struct {
 }
 
 type replayed struct {
-	confirmed
+	Confirmed
 	Count int `json:"count" doc:"calls that are made again"`
 }
 

@@ -61,8 +61,8 @@ func date(t time.Time) *string {
 	return &s
 }
 
-// deliveryView is a delivery in a list.
-type deliveryView struct {
+// DeliveryView is a delivery in a list.
+type DeliveryView struct {
 	ID        string  `json:"id"`
 	WebhookID string  `json:"webhookId" doc:"the header webhook-id: the same at every try"`
 	Event     string  `json:"event"`
@@ -74,8 +74,8 @@ type deliveryView struct {
 	Error     string  `json:"error" doc:"of the last try"`
 }
 
-func viewDelivery(d *Delivery) deliveryView {
-	return deliveryView{
+func viewDelivery(d *Delivery) DeliveryView {
+	return DeliveryView{
 		ID: strconv.FormatInt(d.ID, 10), WebhookID: d.Webhook, Event: d.Event, Subject: d.Subject, Status: d.Status,
 		Created: date(d.At), Due: date(d.Due), Tries: d.Tries, Error: d.Error,
 	}
@@ -83,7 +83,7 @@ func viewDelivery(d *Delivery) deliveryView {
 
 // wholeDelivery is a delivery with its tries.
 type wholeDelivery struct {
-	deliveryView
+	DeliveryView
 	Payload  json.RawMessage `json:"payload" doc:"the body of the call; secrets are taken out"`
 	Attempts []attemptView   `json:"attempts"`
 }
@@ -97,7 +97,7 @@ type attemptView struct {
 }
 
 func viewWhole(d *Delivery) wholeDelivery {
-	v := wholeDelivery{deliveryView: viewDelivery(d), Payload: d.Body, Attempts: []attemptView{}}
+	v := wholeDelivery{DeliveryView: viewDelivery(d), Payload: d.Body, Attempts: []attemptView{}}
 	for _, a := range d.Tried {
 		v.Attempts = append(v.Attempts, attemptView{*date(a.At), a.Duration.Milliseconds(), a.Status, a.Error, a.Response})
 	}
