@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/quoin-cms/quoin/config"
 	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/conf"
@@ -129,11 +129,15 @@ func TestAPIDocument(t *testing.T) {
 // document is the API document of all modules.
 func document(t *testing.T) []byte {
 	t.Helper()
+	examples, err := os.ReadFile(filepath.Join(generated, "examples.json")) // TestExamples may just have written it
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := app.Load(modules.All(), conf.Options{Set: []string{"server.data=" + t.TempDir()}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.Open(t.Context(), c, app.Options{Log: telemetry.Discard(), Examples: config.Examples})
+	a, err := app.Open(t.Context(), c, app.Options{Log: telemetry.Discard(), Examples: examples})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,6 +84,20 @@ func TestTheAPIDocumentIsWhole(t *testing.T) {
 			if o.Responses["200"].Description == "" || o.Responses["500"].Content["application/problem+json"].Schema == nil {
 				t.Error(at + "it needs the answers 200 and 500")
 			}
+			if !unillustrated(o.OperationID) && o.Responses["200"].Content != nil {
+				for kind, m := range o.Responses["200"].Content {
+					if m.Example == nil {
+						t.Errorf("%sthe answer %s has no example: add a call to testdata/examples.txt", at, kind)
+					}
+				}
+				if o.RequestBody != nil {
+					for kind, m := range o.RequestBody.Content {
+						if m.Example == nil {
+							t.Errorf("%sthe body %s has no example", at, kind)
+						}
+					}
+				}
+			}
 			if method != "get" && o.Responses["200"].Content == nil && o.Responses["204"].Description == "" {
 				t.Error(at + "what it answers is not described")
 			}
@@ -93,6 +107,28 @@ func TestTheAPIDocumentIsWhole(t *testing.T) {
 		if s.Summary == "" || s.Name != strings.ToLower(s.Name) {
 			t.Errorf("module %q needs a lower-case name and a summary", s.Name)
 		}
+	}
+}
+
+// unillustrated reports whether an operation needs no example: it answers a
+// page, a stream, or what depends on a receiver outside.
+func unillustrated(id string) bool {
+	return slices.Contains([]string{"docs", "docs-module", "openapi", "mcp-stream", "mcp-end", "mcp-preflight", "webhook-replay"}, id)
+}
+
+// TestTheExamplesOfTheAPIDocument checks each against its schema.
+func TestTheExamplesOfTheAPIDocument(t *testing.T) {
+	text := document(t)
+	api, err := webtest.Read(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := api.Examples()
+	if err != nil {
+		t.Error(err)
+	}
+	if n < 150 {
+		t.Errorf("only %d examples", n)
 	}
 }
 

@@ -39,7 +39,7 @@ type (
 		Error      []string `json:"error,omitempty" nullable:"false" doc:"what was wrong with the line"`
 	}
 	exportForm struct {
-		Class      string         `json:"class,omitempty" doc:"name of the entity in elasticms; anything will do"`
+		Class      string         `json:"class,omitempty" doc:"class of the entity in elasticms; may be missing"`
 		Arguments  []any          `json:"arguments,omitempty" doc:"of no meaning here"`
 		Properties map[string]any `json:"properties" doc:"what the entity consists of"`
 		Replaced   []any          `json:"replaced,omitempty" doc:"of no meaning here"`

@@ -12,7 +12,7 @@ type (
 		Lost    string `json:"lost,omitempty" enum:"requeue,fail" doc:"what becomes of it when its worker falls silent"`
 	}
 	jobExport struct {
-		Class      string         `json:"class,omitempty" doc:"name of the entity in elasticms; anything will do"`
+		Class      string         `json:"class,omitempty" doc:"class of the entity in elasticms; may be missing"`
 		Arguments  []any          `json:"arguments,omitempty" doc:"of no meaning here"`
 		Properties map[string]any `json:"properties" doc:"command, tag, and of a job that is there its facts"`
 		Replaced   []any          `json:"replaced,omitempty" doc:"of no meaning here"`

@@ -4,6 +4,7 @@ package webtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -18,7 +19,8 @@ import (
 
 // Document is an API document (OpenAPI 3.1). Many goroutines may use it.
 type Document struct {
-	paths []path
+	paths    []path
+	examples []example
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -36,6 +38,12 @@ type path struct {
 type operation struct {
 	id, pointer string
 	answers     map[string]any
+}
+
+// example is a value and where its schema stands.
+type example struct {
+	pointer string
+	value   any
 }
 
 const location = "openapi.json"
@@ -56,6 +64,10 @@ func Read(doc []byte) (*Document, error) {
 	for at, methods := range object(whole["paths"]) {
 		for method, o := range object(methods) {
 			op := operation{text(object(o)["operationId"]), "/paths/" + escape(at) + "/" + method, object(object(o)["responses"])}
+			d.collect(op.pointer+"/requestBody", object(o)["requestBody"])
+			for status, answer := range op.answers {
+				d.collect(op.pointer+"/responses/"+status, answer)
+			}
 			also, _ := object(o)["x-also"].([]any)
 			for _, p := range append(also, at) {
 				if byPath[text(p)] == nil {
@@ -72,6 +84,33 @@ func Read(doc []byte) (*Document, error) {
 	return d, d.compiler.AddResource(location, whole)
 }
 
+// collect notes the examples of a body.
+func (d *Document) collect(pointer string, body any) {
+	for kind, m := range object(object(body)["content"]) {
+		value, has := object(m)["example"]
+		if !has || kind != "multipart/form-data" && kind != "application/json" && !strings.HasSuffix(kind, "+json") {
+			continue
+		}
+		d.examples = append(d.examples, example{pointer + "/content/" + escape(kind) + "/schema", value})
+	}
+}
+
+// Examples checks the examples of bodies against their schemas, and counts
+// them.
+func (d *Document) Examples() (int, error) {
+	var all []error
+	for _, e := range d.examples {
+		s, err := d.schema(e.pointer)
+		if err == nil {
+			err = s.Validate(e.value)
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("the example at %s: %w", e.pointer, err))
+		}
+	}
+	return len(d.examples), errors.Join(all...)
+}
+
 // shut lets no object that has named members have others: the document allows
 // these in requests, but what it does not name is not to be answered.
 func shut(v any) {
@@ -81,8 +120,10 @@ func shut(v any) {
 		if more, told := v["additionalProperties"]; named && (!told || more == true) {
 			v["additionalProperties"] = false
 		}
-		for _, inside := range v {
-			shut(inside)
+		for key, inside := range v {
+			if key != "example" {
+				shut(inside)
+			}
 		}
 	case []any:
 		for _, inside := range v {
