@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"os/exec"
@@ -208,4 +209,129 @@ func (s *withPlugins) pidOfPlugin(name string) int {
 	}
 	s.t.Fatalf("no process of %s runs", name)
 	return 0
+}
+
+// reportType has a title, a file and the text of it.
+var reportType = strings.ReplaceAll(strings.ReplaceAll(crashType, "note", "report"), `{"class":"EMS\\CoreBundle\\Entity\\FieldType","arguments":[],"properties":{"type":"EMS\\CoreBundle\\Form\\DataField\\IntegerFieldType","name":"n","children":[]},"replaced":[]}`,
+	`{"class":"EMS\\CoreBundle\\Entity\\FieldType","arguments":[],"properties":{"type":"EMS\\CoreBundle\\Form\\DataField\\AssetFieldType","name":"pdf","children":[]},"replaced":[]},
+{"class":"EMS\\CoreBundle\\Entity\\FieldType","arguments":[],"properties":{"type":"EMS\\CoreBundle\\Form\\DataField\\TextareaFieldType","name":"pdf_text","children":[]},"replaced":[]}`)
+
+// TestTheTextOfPDFsIsFound builds plugins/pdftext as an operator gets it: a
+// document with a PDF is found by the words of the PDF soon after it was
+// finalized, with one revision more and no further ones; and the command does
+// the same for documents that are there.
+func TestTheTextOfPDFsIsFound(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("SKIPPED LOUDLY: a plugin is built with go")
+	}
+	out := t.TempDir()
+	pack := exec.CommandContext(t.Context(), os.Args[0], "plugin", "pack", "plugins/pdftext", "--out", out)
+	pack.Env = append(os.Environ(), childVariable+"=1")
+	if text, err := pack.CombinedOutput(); err != nil {
+		t.Fatalf("quoin plugin pack: %v\n%s", err, text)
+	}
+	s := startWithPlugins(t, filepath.Join(out, "pdftext"))
+	s.must(http.MethodPost, "/api/admin/content-type/report", reportType)
+	file := s.upload("report.pdf", smallPDF("The cornerstone of a house"))
+	s.must(http.MethodPost, "/api/data/report/index/before", `{"pdf":`+file+`}`)
+
+	settings := filepath.Join(t.TempDir(), "settings.json")
+	if err := os.WriteFile(settings, []byte(`{"fields":[{"type":"report","file":"pdf","text":"pdf_text"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.quoin("plugin", "enable", "pdftext", "--grant", "all", "--run-as", "admin", "--settings", settings)
+	testkit.Eventually(t, func() bool { return strings.Contains(s.quoin("plugin", "list"), " ready ") })
+	s.untilFound("before", "cornerstone", false)
+	s.must(http.MethodPost, "/api/data/report/index/after", `{"pdf":`+file+`}`)
+	s.untilFound("after", "cornerstone", true)
+
+	id := s.job("plugin run pdftext run report", "")
+	s.must(http.MethodPost, "/api/admin/start-job/"+id, "[]")
+	testkit.Eventually(t, func() bool { return s.status(id).Done })
+	_, answer := s.must(http.MethodGet, "/api/admin/job/"+id+"/status?output=true", "")
+	if !strings.Contains(string(answer), "report: 2 of 2 looked at, ") || !strings.Contains(string(answer), " 0 failed") {
+		t.Errorf("the command says %s", answer)
+	}
+	s.untilFound("before", "cornerstone", true)
+	for _, ouuid := range []string{"before", "after"} {
+		s.must(http.MethodPost, "/api/data/report/update/"+ouuid, `{"pdf":`+file+`}`)
+	}
+	s.must(http.MethodPost, "/api/data/report/index/last", `{"pdf":`+file+`}`) // its event comes after all others
+	s.untilFound("last", "cornerstone", true)
+	for _, ouuid := range []string{"before", "after"} {
+		_, answer := s.must(http.MethodGet, "/api/data/report/revisions/"+ouuid, "")
+		if n := strings.Count(string(answer), `"finalized_by"`) + strings.Count(string(answer), `"finalizedBy"`); n != 3 {
+			t.Errorf("%s has %d revisions, want 3: %s", ouuid, n, answer)
+		}
+	}
+}
+
+// untilFound waits until a search for a word finds a document, or just asks
+// when found is false.
+func (s *withPlugins) untilFound(ouuid, word string, found bool) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"search":{"contentTypes":["report"],"query":{"bool":{"filter":[{"ids":{"values":[%q]}},{"match":{"pdf_text":%q}}]}}}}`, ouuid, word)
+	ask := func() bool {
+		_, answer := s.must(http.MethodPost, "/api/search/search", body)
+		return strings.Contains(string(answer), `"_id":"`+ouuid+`"`)
+	}
+	if !found {
+		if ask() {
+			s.t.Errorf("%s is found by %s", ouuid, word)
+		}
+		return
+	}
+	testkit.Eventually(s.t, ask)
+}
+
+// upload stores a file and gives what a document says of it.
+func (s *withPlugins) upload(name string, data []byte) string {
+	s.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	part, err := form.CreateFormFile("upload", name)
+	if err == nil {
+		_, err = part.Write(data)
+	}
+	if err == nil {
+		err = form.Close()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.base+"/api/file/upload?type=application/pdf", &b)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	req.Header.Set("X-Auth-Token", s.token)
+	resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a test of the whole program is an ordinary client
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var stored struct{ SHA1 string }
+	if err := json.NewDecoder(resp.Body).Decode(&stored); err != nil || stored.SHA1 == "" {
+		s.t.Fatalf("the upload gives %+v, %v", stored, err)
+	}
+	return fmt.Sprintf(`{"sha1":%q,"filename":%q,"mimetype":"application/pdf","filesize":%d}`, stored.SHA1, name, len(data))
+}
+
+// smallPDF is a file with one page that says the text.
+func smallPDF(text string) []byte {
+	content := "BT /F 12 Tf 72 700 Td (" + text + ") Tj ET"
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n")
+	var table strings.Builder
+	for i, object := range []string{
+		"<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+		"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>>>>>>>",
+		fmt.Sprintf("<</Length %d>>\nstream\n%s\nendstream", len(content), content),
+	} {
+		fmt.Fprintf(&table, "%010d 00000 n \n", b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 5\n0000000000 65535 f \n%strailer\n<</Size 5/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF\n", table.String(), start)
+	return b.Bytes()
 }
