@@ -15,6 +15,7 @@ type entry struct {
 	ID                   int64
 	At                   time.Time
 	Actor, Type, Subject string
+	From                 string
 	RequestID            string `json:"request_id"`
 	Data                 json.RawMessage
 }

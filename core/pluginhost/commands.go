@@ -168,7 +168,13 @@ func runEnable(ctx context.Context, h *Host, call *module.Call) error {
 	if err := h.try(ctx, f, w); err != nil {
 		return err
 	}
-	if err := h.store.put(ctx, w); err != nil {
+	err = h.DB.InTx(ctx, func(ctx context.Context) error {
+		if err := h.store.put(ctx, w); err != nil {
+			return err
+		}
+		return h.decided(ctx, "enabled", w.Name, map[string]any{"version": f.Manifest.Version, "sha256": w.SHA256, "granted": append([]string{}, w.Granted...), "run_as": w.RunAs})
+	})
+	if err != nil {
 		return err
 	}
 	if lacks := without(f.Manifest.Capabilities, w.Granted); len(lacks) > 0 {
@@ -253,14 +259,20 @@ func (h *Host) once(ctx context.Context, f Found, w *Wish, fn func(*process) err
 
 func runChange(done string, off bool) func(context.Context, *Host, *module.Call) error {
 	return func(ctx context.Context, h *Host, call *module.Call) error {
-		what := reload
+		what, word := reload, "reloaded"
 		if off {
-			what = disable
+			what, word = disable, "disabled"
 		}
-		if err := h.store.change(ctx, what, call.Args[0]); err != nil {
+		err := h.DB.InTx(ctx, func(ctx context.Context) error {
+			if err := h.store.change(ctx, what, call.Args[0]); err != nil {
+				return err
+			}
+			return h.decided(ctx, word, call.Args[0], map[string]any{})
+		})
+		if err != nil {
 			return err
 		}
-		_, err := fmt.Fprintf(call.Out, "%s is %s.\n", call.Args[0], done)
+		_, err = fmt.Fprintf(call.Out, "%s is %s.\n", call.Args[0], done)
 		return err
 	}
 }

@@ -22,7 +22,7 @@ func Spec() module.Spec {
 	return module.Spec{
 		Name: "plugins", Summary: "Programs of others that add tools, event handlers, webhook transformers and commands.",
 		Config: func() any { return Defaults() }, Migrations: module.Sub(migrations, "migrations"),
-		Commands: commands(), Wiring: wiring,
+		Commands: commands(), Events: eventTypes(), Wiring: wiring,
 	}
 }
 

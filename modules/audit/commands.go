@@ -39,9 +39,9 @@ func show(ctx context.Context, s *Service, call *module.Call) error {
 	}
 	rows := [][]string{}
 	for _, e := range entries {
-		rows = append(rows, []string{e.At.Format(time.RFC3339), e.Actor, e.Type, e.Subject, brief(e.Data), e.RequestID})
+		rows = append(rows, []string{e.At.Format(time.RFC3339), e.Actor, e.From, e.Type, e.Subject, brief(e.Data), e.RequestID})
 	}
-	return call.Table(entries, []string{"at", "who", "what", "subject", "data", "request"}, rows)
+	return call.Table(entries, []string{"at", "who", "from", "what", "subject", "data", "request"}, rows)
 }
 
 // brief is the beginning of the data, so that a record fits on a line of a

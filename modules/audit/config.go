@@ -14,7 +14,7 @@ type Config struct {
 // Defaults record what no revision tells, for a year.
 func Defaults() *Config {
 	return &Config{
-		Events:    []string{"config.*", "content.delete", "content.unpublish", "content.published.*", "job.*"},
+		Events:    []string{"admin.*", "config.*", "content.delete", "content.unpublish", "content.published.*", "job.*"},
 		Retention: 365 * 24 * time.Hour,
 	}
 }

@@ -15,6 +15,7 @@ type Entry struct {
 	ID        int64           `json:"id"` // of the event
 	At        time.Time       `json:"at"`
 	Actor     string          `json:"actor"`
+	From      string          `json:"from" doc:"address of the client, where the event tells it; empty for a command"`
 	Type      string          `json:"type"`
 	Subject   string          `json:"subject"`
 	Data      json.RawMessage `json:"data"`
@@ -80,6 +81,9 @@ func (s store) list(ctx context.Context, q Query) ([]Entry, error) {
 			return nil, err
 		}
 		e.At, e.Data = db.Time(at), json.RawMessage(data)
+		if from, ok := rawjson.Get(e.Data, "from"); ok {
+			e.From, _ = rawjson.String(from)
+		}
 		all = append(all, e)
 	}
 	return all, rows.Err()

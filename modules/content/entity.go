@@ -11,6 +11,7 @@ import (
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/web"
 	"github.com/quoin-cms/quoin/modules/content/schema"
 )
 
@@ -274,13 +275,14 @@ func (s *Service) emitNewIndex(ctx context.Context, x *entity) error {
 
 // emitConfig tells that the configuration has changed; the index listens.
 func (s *Service) emitConfig(ctx context.Context, x *entity, what string) error {
-	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, fmtConfig(x))
+	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, fmtConfig(ctx, x))
 }
 
 // fmtConfig is the data of the events config.*.
-func fmtConfig(x *entity) []byte {
+func fmtConfig(ctx context.Context, x *entity) []byte {
 	data := rawjson.AppendString([]byte(`{"kind":`), x.Kind)
-	return append(rawjson.AppendString(append(data, `,"name":`...), x.Name), '}')
+	data = rawjson.AppendString(append(data, `,"name":`...), x.Name)
+	return append(rawjson.AppendString(append(data, `,"from":`...), web.RemoteIP(ctx)), '}')
 }
 
 func appendStrings(b []byte, items []string) []byte {

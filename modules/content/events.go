@@ -9,13 +9,14 @@ import (
 )
 
 // eventTypes is what the module emits (spec.md 6.2). config.* are for the
-// server itself and for auditors; they carry no content.
+// server itself and for auditors; they carry no content. from is the address of
+// the client, empty for a command.
 func eventTypes() []event.Type {
 	const doc = `{"environment":"preview","alias":"quoin_preview","content_type":"page","ouuid":"018f2c1e-7d57-7cc0-9a39-6f1d7a0b7c11"`
 	sample := func(s string) json.RawMessage { return json.RawMessage(s) }
 	bare := event.Object("environment string", "alias string", "content_type string", "ouuid string")
 	full := event.Object("environment string", "alias string", "content_type string", "ouuid string", "raw_data object")
-	entity := event.Object("kind string", "name string")
+	entity := event.Object("kind string", "name string", "from string")
 	return []event.Type{
 		{
 			Name: "content.finalize", Doc: "A draft was finalized; environment is the default one of its content type.",
@@ -36,8 +37,8 @@ func eventTypes() []event.Type {
 			Sample: sample(`{"actions":{"add":["quoin_live_20260210_132214"],"remove":[]}}`),
 			Schema: sample(`{"type":"object","properties":{"actions":` + string(event.Object("add [string]", "remove [string]")) + `},"required":["actions"]}`),
 		},
-		{Name: "config.saved", Doc: "A configuration entity was created or changed.", Sample: sample(`{"kind":"content-type","name":"page"}`), Schema: entity},
-		{Name: "config.deleted", Doc: "A configuration entity was removed.", Sample: sample(`{"kind":"filter","name":"stop"}`), Schema: entity},
+		{Name: "config.saved", Doc: "A configuration entity was created or changed.", Sample: sample(`{"kind":"content-type","name":"page","from":"203.0.113.7"}`), Schema: entity},
+		{Name: "config.deleted", Doc: "A configuration entity was removed.", Sample: sample(`{"kind":"filter","name":"stop","from":""}`), Schema: entity},
 	}
 }
 

@@ -69,7 +69,7 @@ func TestConfigurationEvents(t *testing.T) {
 		e := s.told("environment.new_index.test", "config.saved")
 		payload(t, e[0], "environment.new_index.test", "environment:test",
 			`{"environment":"test","index":"test_test_20260504_100000","aliases":["test_test"],"old_index":null,"content_type":null,"ouuid":null,"raw_data":null}`, "")
-		payload(t, e[1], "config.saved", "environment:test", `{"kind":"environment","name":"test"}`, "")
+		payload(t, e[1], "config.saved", "environment:test", `{"kind":"environment","name":"test","from":"127.0.0.1"}`, "")
 		s.put("environment", environment)
 		s.told() // nothing has changed
 		s.put("environment", strings.Replace(environment, `"managed":true`, `"managed":true,"orderKey":9`, 1))
@@ -78,7 +78,7 @@ func TestConfigurationEvents(t *testing.T) {
 		s.told("config.saved") // somebody else's index
 
 		s.call("admin", http.MethodDelete, "/api/admin/environment/test", nil).is(200)
-		payload(t, s.told("config.deleted")[0], "config.deleted", "environment:test", `{"kind":"environment","name":"test"}`, "")
+		payload(t, s.told("config.deleted")[0], "config.deleted", "environment:test", `{"kind":"environment","name":"test","from":"127.0.0.1"}`, "")
 	})
 }
 

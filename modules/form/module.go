@@ -36,6 +36,10 @@ func eventTypes() []event.Type {
 		Name: eventSubmitted, Doc: "A form was submitted. What people wrote is read with the id.",
 		Sample: json.RawMessage(`{"submission":"018f2c1e-7d57-7cc0-9a39-6f1d7a0b7c11","form_name":"contact","instance":"website","locale":"en","files":1}`),
 		Schema: event.Object("submission string", "form_name string", "instance string", "locale string", "files integer"),
+	}, {
+		Name: "admin.form.access", Doc: "Somebody read, claimed or deleted a submission; submission is * for a list or an export.",
+		Sample: json.RawMessage(`{"submission":"018f2c1e-7d57-7cc0-9a39-6f1d7a0b7c11","what":"read","from":"203.0.113.7"}`),
+		Schema: event.Object("submission string", "what string", "from string"),
 	}}
 }
 

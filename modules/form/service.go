@@ -166,8 +166,12 @@ func (s *Service) get(ctx context.Context, id, what string) (*Submission, error)
 
 // note writes down who read a submission.
 func (s *Service) note(ctx context.Context, who *auth.Identity, id, what string) error {
-	_, err := s.store.db.Exec(ctx, insertAccess, id, who.Username, what, remote(ctx), db.Micros(s.now()))
-	return err
+	return s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.store.db.Exec(ctx, insertAccess, id, who.Username, what, remote(ctx), db.Micros(s.now())); err != nil {
+			return err
+		}
+		return s.bus.EmitAdmin(ctx, "form.access", "form:"+id, map[string]any{"submission": id, "what": what, "actor": who.Username})
+	})
 }
 
 // Get answers a submission as JSON. template is the address of a file, in which

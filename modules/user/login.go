@@ -45,9 +45,10 @@ func (s *Service) SignIn(ctx context.Context, name, password, address string) (t
 	if stale {
 		s.rehash(ctx, u, password)
 	}
-	return s.issue(ctx, &Token{
-		UserID: u.ID, Username: u.Username, Name: "login", CreatedBy: u.Username, ExpiresAt: after(now, s.config.LoginTokenLifetime),
-	}, true)
+	t := &Token{UserID: u.ID, Username: u.Username, Name: "login", CreatedBy: u.Username, ExpiresAt: after(now, s.config.LoginTokenLifetime)}
+	return s.issue(ctx, t, true, func(ctx context.Context) error {
+		return s.tellToken(ctx, "user.login", t, map[string]any{"actor": u.Username})
+	})
 }
 
 // rehash stores the password with today's costs. It is not worth failing for.
@@ -62,8 +63,8 @@ func (s *Service) rehash(ctx context.Context, u *User, password string) {
 }
 
 // issue makes a token, stores its hash and gives it. login also notes that the
-// user signed in.
-func (s *Service) issue(ctx context.Context, t *Token, login bool) (string, error) {
+// user signed in. told tells of it in the same transaction.
+func (s *Service) issue(ctx context.Context, t *Token, login bool, told func(ctx context.Context) error) (string, error) {
 	secret := auth.NewToken()
 	t.Hint, t.CreatedAt = secret[:8], s.now()
 	return secret, s.store.db.InTx(ctx, func(ctx context.Context) error {
@@ -72,7 +73,10 @@ func (s *Service) issue(ctx context.Context, t *Token, login bool) (string, erro
 				return err
 			}
 		}
-		return s.store.insertToken(ctx, t, auth.HashToken(secret))
+		if err := s.store.insertToken(ctx, t, auth.HashToken(secret)); err != nil {
+			return err
+		}
+		return told(ctx)
 	})
 }
 

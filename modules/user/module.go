@@ -12,6 +12,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
 )
@@ -28,14 +29,14 @@ func Spec() module.Spec {
 	return module.Spec{
 		Name: "user", Summary: "Accounts, sign-in and tokens.",
 		Config:     func() any { return Defaults() },
-		Migrations: files, Commands: Commands(), Wiring: wiring,
+		Migrations: files, Commands: Commands(), Events: eventTypes(), Wiring: wiring,
 	}
 }
 
 func wiring() fx.Option {
 	return fx.Options(
-		fx.Provide(func(d *db.DB, c *Config, log *slog.Logger) *Service {
-			return New(Options{DB: d, Config: c, Log: log.With("module", "user")})
+		fx.Provide(func(d *db.DB, bus *event.Bus, c *Config, log *slog.Logger) *Service {
+			return New(Options{DB: d, Bus: bus, Config: c, Log: log.With("module", "user")})
 		}),
 		module.Offer[auth.Authenticator](func(s *Service) *Authenticator { return s.authn }),
 		module.Offer[port.Identities](func(s *Service) *Service { return s }),

@@ -3,10 +3,12 @@ package user
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
@@ -15,6 +17,7 @@ import (
 // calls them as auth.System.
 type Service struct {
 	store     *store
+	bus       *event.Bus // nil tells nobody
 	config    *Config
 	log       *slog.Logger
 	now       func() time.Time
@@ -27,6 +30,7 @@ type Service struct {
 // Options are what a Service is made from.
 type Options struct {
 	DB     *db.DB
+	Bus    *event.Bus // nil: nobody is told of changes
 	Config *Config
 	Log    *slog.Logger
 	Now    func() time.Time // nil means time.Now
@@ -39,7 +43,7 @@ func New(o Options) *Service {
 	}
 	c, st := o.Config, &store{db: o.DB}
 	return &Service{
-		store: st, config: c, log: o.Log, now: o.Now,
+		store: st, bus: o.Bus, config: c, log: o.Log, now: o.Now,
 		passwords: auth.NewPasswords(c.Hashing.params(), c.Hashing.Concurrent),
 		accounts:  auth.NewThrottle(auth.ThrottleOptions{Burst: c.Throttle.AccountBurst, Every: c.Throttle.AccountEvery, Now: o.Now}),
 		addresses: auth.NewThrottle(auth.ThrottleOptions{Burst: c.Throttle.AddressBurst, Every: c.Throttle.AddressEvery, Now: o.Now}),
@@ -87,7 +91,13 @@ func (s *Service) Create(ctx context.Context, u *User, password string) error {
 	}
 	u.CreatedAt = s.now()
 	u.ModifiedAt = u.CreatedAt
-	if err := s.store.insert(ctx, u); err != nil {
+	err := s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.store.insert(ctx, u); err != nil {
+			return err
+		}
+		return s.tell(ctx, "user.created", u.Username, standing(u))
+	})
+	if err != nil {
 		return err
 	}
 	s.audit(ctx, "user created", "user", u.Username)
@@ -101,10 +111,12 @@ func (s *Service) Change(ctx context.Context, username string, fn func(u *User) 
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.store.change(ctx, known.ID, func(u *User) error {
+	u, err := s.store.change(ctx, known.ID, func(ctx context.Context, u *User) error {
 		if err := mayRule(ctx, u.Roles); err != nil {
 			return err
 		}
+		before := *u
+		before.Roles, before.Circles = slices.Clone(u.Roles), slices.Clone(u.Circles)
 		if err := fn(u); err != nil {
 			return err
 		}
@@ -112,7 +124,16 @@ func (s *Service) Change(ctx context.Context, username string, fn func(u *User) 
 			return err
 		}
 		u.ModifiedAt = s.now()
-		return mayRule(ctx, u.Roles)
+		if err := mayRule(ctx, u.Roles); err != nil {
+			return err
+		}
+		changed := changes(&before, u)
+		if len(changed) == 0 {
+			return nil
+		}
+		data := standing(u)
+		data["changed"] = changed
+		return s.tell(ctx, "user.changed", u.Username, data)
 	})
 	s.authn.forget(known.ID)
 	if err != nil {
@@ -137,7 +158,12 @@ func (s *Service) SetPassword(ctx context.Context, username, password string, re
 	if err != nil || !revoke {
 		return u, err
 	}
-	err = s.store.deleteTokens(ctx, u.ID)
+	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.store.deleteTokens(ctx, u.ID); err != nil {
+			return err
+		}
+		return s.tell(ctx, "token.revoked", u.Username, map[string]any{"token": "*", "name": ""})
+	})
 	s.authn.forget(u.ID)
 	return u, err
 }
@@ -155,7 +181,12 @@ func (s *Service) Delete(ctx context.Context, username string) (*User, error) {
 	if id := auth.From(ctx); id.UserID == u.ID {
 		return nil, problem.New(problem.Conflict, "nobody can delete the own account").WithCode("own_account")
 	}
-	err = s.store.delete(ctx, u.ID)
+	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.store.delete(ctx, u.ID); err != nil {
+			return err
+		}
+		return s.tell(ctx, "user.deleted", u.Username, map[string]any{})
+	})
 	s.authn.forget(u.ID)
 	if err == nil {
 		s.audit(ctx, "user deleted", "user", u.Username)

@@ -147,7 +147,7 @@ func (s *store) insert(ctx context.Context, u *User) error {
 // change reads an account, lets fn change it and stores all of it, while no
 // other change of the same account runs. fn gives an error to leave it alone.
 // NotFound when it is gone, Conflict as insert.
-func (s *store) change(ctx context.Context, id int64, fn func(u *User) error) (u *User, err error) {
+func (s *store) change(ctx context.Context, id int64, fn func(ctx context.Context, u *User) error) (u *User, err error) {
 	return u, s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, lockAccount, id); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s *store) change(ctx context.Context, id int64, fn func(u *User) error) (u
 		if u == nil {
 			return problem.New(problem.NotFound, "the user has been deleted")
 		}
-		if err := fn(u); err != nil {
+		if err := fn(ctx, u); err != nil {
 			return err
 		}
 		_, err := s.db.Exec(ctx, updateAccount, append(u.values(), u.ID)...)

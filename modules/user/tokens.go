@@ -51,7 +51,11 @@ func (s *Service) CreateToken(ctx context.Context, username, name string, lifeti
 		}
 	}
 	t := &Token{UserID: u.ID, Username: u.Username, Name: name, CreatedBy: id.Username, ExpiresAt: after(s.now(), lifetime)}
-	secret, err := s.issue(ctx, t, false)
+	as := "own"
+	if u.ID != id.UserID {
+		as = "other"
+	}
+	secret, err := s.issue(ctx, t, false, s.created(t, as))
 	if err != nil {
 		return "", nil, err
 	}
@@ -96,7 +100,12 @@ func (s *Service) Revoke(ctx context.Context, tokenID int64) (*Token, error) {
 	if t == nil || t.UserID != id.UserID && !id.Has(auth.RoleUserManagement) {
 		return nil, problem.New(problem.NotFound, "there is no token %d", tokenID).WithCode("token_unknown")
 	}
-	err = s.store.deleteToken(ctx, tokenID)
+	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.store.deleteToken(ctx, tokenID); err != nil {
+			return err
+		}
+		return s.tellToken(ctx, "token.revoked", t, map[string]any{})
+	})
 	s.authn.forgetToken(tokenID)
 	if err != nil {
 		return nil, err
@@ -145,12 +154,19 @@ func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string)
 	if err := s.inheritActor(ctx, id, t); err != nil {
 		return "", err
 	}
-	secret, err := s.issue(ctx, t, true)
+	secret, err := s.issue(ctx, t, true, s.created(t, "acting"))
 	if err != nil {
 		return "", err
 	}
 	s.audit(ctx, "acts as another user", "token", t.ID, "user", u.Username)
 	return secret, nil
+}
+
+// created tells of a token, once it has its number.
+func (s *Service) created(t *Token, as string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return s.tellToken(ctx, "token.created", t, map[string]any{"as": as})
+	}
 }
 
 // inheritActor keeps the person behind a token that acts already, and its end.

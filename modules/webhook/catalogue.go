@@ -24,7 +24,7 @@ func newCatalogue(types []event.Type) *catalogue { return &catalogue{types} }
 func controls() []string { return []string{controlValidate, controlTest, controlPing} }
 
 // internal are prefixes of types that only administrators may hear of.
-func internal(name string) bool { return strings.HasPrefix(name, "config.") }
+func internal(name string) bool { return event.Internal(name) }
 
 // check refuses an event that cannot happen. A * at the end stands for any rest.
 func (c *catalogue) check(i int, name string, id *auth.Identity) error {

@@ -121,9 +121,15 @@ func (s *Service) Subscribe(ctx context.Context, w Wish) (*Subscription, error) 
 		db.AfterCommit(ctx, s.wake)
 		if known == nil {
 			out.ModifiedAt = now
-			return s.store.insert(ctx, out)
+			if err := s.store.insert(ctx, out); err != nil {
+				return err
+			}
+			return s.told(ctx, "created", out)
 		}
-		return s.store.update(ctx, out, now)
+		if err := s.store.update(ctx, out, now); err != nil {
+			return err
+		}
+		return s.told(ctx, "changed", out)
 	})
 	return out, err
 }
@@ -220,8 +226,9 @@ func (s *Service) List(ctx context.Context) ([]*Subscription, error) {
 	return all, nil
 }
 
-// change lets fn change a subscription, while no other change runs.
-func (s *Service) change(ctx context.Context, id string, fn func(ctx context.Context, sub *Subscription) error) (sub *Subscription, err error) {
+// change lets fn change a subscription, while no other change runs. what says
+// in a word what is done, for auditors.
+func (s *Service) change(ctx context.Context, id, what string, fn func(ctx context.Context, sub *Subscription) error) (sub *Subscription, err error) {
 	who, err := auth.Require(ctx)
 	if err != nil {
 		return nil, err
@@ -237,7 +244,10 @@ func (s *Service) change(ctx context.Context, id string, fn func(ctx context.Con
 			return err
 		}
 		db.AfterCommit(ctx, s.wake)
-		return s.store.update(ctx, sub, s.now())
+		if err := s.store.update(ctx, sub, s.now()); err != nil {
+			return err
+		}
+		return s.told(ctx, what, sub)
 	})
 	if err != nil {
 		return nil, err
@@ -248,7 +258,7 @@ func (s *Service) change(ctx context.Context, id string, fn func(ctx context.Con
 // Unsubscribe ends a subscription and forgets the calls that wait for it. One
 // that is not there has ended already.
 func (s *Service) Unsubscribe(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, func(ctx context.Context, sub *Subscription) error {
+	_, err := s.change(ctx, id, "deleted", func(ctx context.Context, sub *Subscription) error {
 		sub.Enabled, sub.Message = false, unsubscribed
 		_, err := s.store.db.Exec(ctx, dropWaiting, sub.ID)
 		return err
@@ -266,7 +276,7 @@ func (s *Service) Update(ctx context.Context, id string, set func(w *Wish)) (*Su
 	if err != nil {
 		return nil, err
 	}
-	return s.change(ctx, id, func(ctx context.Context, sub *Subscription) error {
+	return s.change(ctx, id, "changed", func(ctx context.Context, sub *Subscription) error {
 		w := Wish{sub.URL, sub.Events, sub.ContentTypes, sub.Environments, sub.Description, sub.Ordered, sub.Rate, sub.Concurrency}
 		set(&w)
 		if err := s.check(&w, who); err != nil {
@@ -286,7 +296,7 @@ func (s *Service) Update(ctx context.Context, id string, set func(w *Wish)) (*Su
 
 // Pause keeps the events for an endpoint without calling it.
 func (s *Service) Pause(ctx context.Context, id string) (*Subscription, error) {
-	return s.change(ctx, id, func(_ context.Context, sub *Subscription) error {
+	return s.change(ctx, id, "paused", func(_ context.Context, sub *Subscription) error {
 		sub.Paused = true
 		return nil
 	})
@@ -295,7 +305,7 @@ func (s *Service) Pause(ctx context.Context, id string) (*Subscription, error) {
 // Resume calls an endpoint again that was paused, broken or disabled; what
 // waits for it goes at once.
 func (s *Service) Resume(ctx context.Context, id string) (*Subscription, error) {
-	return s.change(ctx, id, func(ctx context.Context, sub *Subscription) error {
+	return s.change(ctx, id, "resumed", func(ctx context.Context, sub *Subscription) error {
 		sub.enable()
 		now := db.Micros(s.now())
 		_, err := s.store.db.Exec(ctx, hurry, now, sub.ID, now)
@@ -306,7 +316,7 @@ func (s *Service) Resume(ctx context.Context, id string) (*Subscription, error) 
 // Rotate makes a new secret. The old one stays valid beside it for a while: the
 // signature of Standard Webhooks is then made with both.
 func (s *Service) Rotate(ctx context.Context, id string) (*Subscription, error) {
-	return s.change(ctx, id, func(_ context.Context, sub *Subscription) error {
+	return s.change(ctx, id, "rotated", func(_ context.Context, sub *Subscription) error {
 		sub.OldSecret, sub.OldSecretUntil = sub.Secret, s.now().Add(s.cfg.SecretOverlap)
 		sub.Secret = newSecret()
 		return nil
@@ -319,7 +329,7 @@ func (s *Service) Test(ctx context.Context, id, control string) (delivery int64,
 	if control != controlTest && control != controlPing {
 		return 0, problem.Field(problem.Invalid, "event", "must be %s or %s", controlTest, controlPing)
 	}
-	_, err = s.change(ctx, id, func(ctx context.Context, sub *Subscription) error {
+	_, err = s.change(ctx, id, "tested", func(ctx context.Context, sub *Subscription) error {
 		sub.enable()
 		now := s.now()
 		delivery, err = s.store.addControl(ctx, sub.ID, control, controlID(), now, now)
