@@ -85,7 +85,7 @@ const lastSpans = 3 * time.Second
 // process have the folder.
 func (a *App) Close() error {
 	err := a.DB.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), lastSpans) //nolint:forbidigo // the server's has ended
+	ctx, cancel := context.WithTimeout(context.Background(), lastSpans) // the server's has ended
 	defer cancel()
 	if late := a.tracing.Stop(ctx); late != nil {
 		a.Log.Warn("the last traces were not sent", "error", late)

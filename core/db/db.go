@@ -77,7 +77,6 @@ type backend interface {
 	lock(ctx context.Context, name string) (release func(), err error)
 	ping(ctx context.Context) error
 	stats() Stats
-	hook(h bun.QueryHook)
 	close() error
 }
 
@@ -118,10 +117,7 @@ func Open(ctx context.Context, c Config) (d *DB, err error) {
 		return nil, err
 	}
 	d.version = cmp.Or(c.Version, "(unknown)")
-	if c.Traced {
-		d.traced = true
-		d.backend.hook(bunSpans{d})
-	}
+	d.traced = c.Traced
 	return d, nil
 }
 

@@ -44,7 +44,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
 	p := &postgres{pool: pool, sqldb: bunHandle(pool)}
-	p.bundb = bun.NewDB(p.sqldb, pgdialect.New())
+	p.bundb = bunOver(p.sqldb, pgdialect.New(), systemPostgres, c.Traced)
 	d := &DB{dialect: Postgres, backend: p, bun: p.bundb}
 	p.owner = d
 	return d, nil

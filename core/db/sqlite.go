@@ -34,7 +34,7 @@ func sqliteDSN(path string, more ...string) string {
 }
 
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
-	w, err := openWriter(ctx, c.Path)
+	w, err := openWriter(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", c.Path, err)
 	}
@@ -48,7 +48,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	l := &lite{path: c.Path, read: read, writer: w, bundb: bun.NewDB(read, sqlitedialect.New())}
+	l := &lite{path: c.Path, read: read, writer: w, bundb: bunOver(read, sqlitedialect.New(), systemSQLite, c.Traced)}
 	d := &DB{dialect: SQLite, backend: l, bun: l.bundb}
 	w.db = d
 	return d, nil

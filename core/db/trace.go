@@ -2,10 +2,12 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/quoin-cms/quoin/core/telemetry"
 )
@@ -41,12 +43,19 @@ func (d *DB) transaction(ctx context.Context) (context.Context, telemetry.Span) 
 	return ctx, span
 }
 
+// dbSystem is the name of the attribute with the name of the engine.
+const (
+	dbSystem       = "db.system.name"
+	systemSQLite   = "sqlite"
+	systemPostgres = "postgresql"
+)
+
 func (d *DB) describe(span telemetry.Span) {
-	system := "sqlite"
 	if d.dialect == Postgres {
-		system = "postgresql"
+		span.Text(dbSystem, systemPostgres)
+		return
 	}
-	span.Text("db.system.name", system)
+	span.Text(dbSystem, systemSQLite)
 }
 
 // tracedRows end their span when they are closed.
@@ -86,7 +95,16 @@ func told(err error) error {
 
 // bunSpans makes the spans of Bun's queries. Their text holds values, so only
 // what is done to which table is told.
-type bunSpans struct{ d *DB }
+type bunSpans struct{ system string }
+
+// bunOver is Bun on a pool.
+func bunOver(pool *sql.DB, dialect schema.Dialect, system string, traced bool) *bun.DB {
+	handle := bun.NewDB(pool, dialect)
+	if traced {
+		return handle.WithQueryHook(bunSpans{system})
+	}
+	return handle
+}
 
 type bunSpanKey struct{}
 
@@ -96,7 +114,7 @@ func (h bunSpans) BeforeQuery(ctx context.Context, e *bun.QueryEvent) context.Co
 	if !span.Recorded() {
 		return ctx
 	}
-	h.d.describe(span)
+	span.Text(dbSystem, h.system)
 	if q, ok := e.IQuery.(interface{ GetTableName() string }); ok {
 		span.Text("db.collection.name", q.GetTableName())
 	}
@@ -108,11 +126,4 @@ func (h bunSpans) AfterQuery(ctx context.Context, e *bun.QueryEvent) {
 	if span, ok := ctx.Value(bunSpanKey{}).(telemetry.Span); ok {
 		span.End(told(notFound(e.Err)))
 	}
-}
-
-func (p *postgres) hook(h bun.QueryHook) { p.bundb.AddQueryHook(h) }
-
-func (l *lite) hook(h bun.QueryHook) {
-	l.bundb.AddQueryHook(h)
-	l.writer.bundb.AddQueryHook(h)
 }

@@ -28,7 +28,6 @@ const maxGroup = 256
 type writer struct {
 	db    *DB // set once by openSQLite, before the first transaction
 	pool  *sql.DB
-	bundb *bun.DB
 	conn  bun.Conn
 	stmts map[string]*sql.Stmt
 	// Of the transaction that runs; only the writer's goroutine looks.
@@ -51,19 +50,18 @@ type job struct {
 
 var errClosed = errors.New("db: the database is closed")
 
-func openWriter(ctx context.Context, path string) (*writer, error) {
-	pool, err := sql.Open("sqlite", sqliteDSN(path, "cache_size(-16000)", "wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", keptLog)))
+func openWriter(ctx context.Context, c Config) (*writer, error) {
+	pool, err := sql.Open("sqlite", sqliteDSN(c.Path, "cache_size(-16000)", "wal_autocheckpoint(4000)", fmt.Sprintf("journal_size_limit(%d)", keptLog)))
 	if err != nil {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1)
-	bundb := bun.NewDB(pool, sqlitedialect.New())
-	conn, err := bundb.Conn(ctx)
+	conn, err := bunOver(pool, sqlitedialect.New(), systemSQLite, c.Traced).Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
 	w := &writer{
-		pool: pool, bundb: bundb, conn: conn, stmts: map[string]*sql.Stmt{}, log: checkpoint{path: path + "-wal", due: largeLog},
+		pool: pool, conn: conn, stmts: map[string]*sql.Stmt{}, log: checkpoint{path: c.Path + "-wal", due: largeLog},
 		jobs: make(chan *job, maxGroup), quit: make(chan struct{}), gone: make(chan struct{}),
 	}
 	go w.loop()
