@@ -93,7 +93,7 @@ func (a *App) Assemble(version string) error {
 	options := web.Options{
 		Log: a.Log, Authenticator: c.Authenticator, Operations: c.Operations,
 		MaxBody: int64(a.Config.Server.MaxBody), Version: version, TrustedProxies: a.Config.Server.TrustedProxies,
-		Tracing: a.tracing,
+		ProxyHeaders: a.Config.Server.ProxyHeaders, Limits: a.Config.Server.RateLimits, CORS: a.Config.Server.CORS, Tracing: a.tracing,
 	}
 	options.Modules = map[string]string{"core": "What every server answers."}
 	for _, s := range a.Modules {

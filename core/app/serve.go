@@ -29,22 +29,23 @@ func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr st
 	if err := a.LockFolder(ctx); err != nil {
 		return err
 	}
+	server, err := a.server()
+	if err != nil {
+		return err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Server.Listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w (choose another address with --listen)", c.Server.Listen, err)
 	}
 	front := &gate{checks: a.Checks, queues: a.queues}
-	server := &http.Server{
-		Handler: front, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
-	}
+	server.Handler = front
 	stopMetrics, err := a.serveMetrics(ctx)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer stopMetrics()
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- serve(server, listener) }()
 	if err := a.run(ctx, o.Version); err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			err = nil // told to stop while it started
@@ -60,6 +61,28 @@ func Serve(ctx context.Context, c *Config, o Options, ready func(a *App, addr st
 	case <-ctx.Done():
 	}
 	return errors.Join(err, a.shutdown(context.WithoutCancel(ctx), server))
+}
+
+// server is the server with its limits, and with TLS if there is a certificate.
+// Bodies have limits of their own (core/web).
+func (a *App) server() (*http.Server, error) {
+	s := &http.Server{
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
+	}
+	if !a.Config.Server.TLS.On() {
+		return s, nil
+	}
+	var err error
+	s.TLSConfig, err = a.Config.Server.TLS.Config(a.Log)
+	return s, err
+}
+
+func serve(s *http.Server, l net.Listener) error {
+	if s.TLSConfig != nil {
+		return s.ServeTLS(l, "", "")
+	}
+	return s.Serve(l)
 }
 
 func (a *App) run(ctx context.Context, version string) error {
@@ -121,6 +144,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		(*next).ServeHTTP(w, r)
 		return
 	}
+	web.SecurityHeaders(w.Header())
 	starting := problem.New(problem.Unavailable, "the server is starting")
 	starting.RetryAfter = time.Second
 	web.Fail(w, r, starting)
@@ -147,6 +171,7 @@ func (g *gate) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 func answerHealth(w http.ResponseWriter, status int, body map[string]any) {
+	web.SecurityHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -19,16 +19,21 @@ import (
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/telemetry"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // Server is the section `server`.
 type Server struct {
-	Listen         string         `yaml:"listen" doc:"Address to listen on."`
-	Data           string         `yaml:"data" doc:"Folder for everything that is stored on this machine: the SQLite database, files, the search index."`
-	MaxBody        conf.Bytes     `yaml:"max_body" doc:"Largest request body of operations that do not stream."`
-	TrustedProxies []netip.Prefix `yaml:"trusted_proxies" doc:"Networks such as 10.0.0.0/8 of the proxies in front of the server: the addresses they give in X-Forwarded-For are believed, in the log and where guessing passwords is slowed down."`
-	DrainDelay     time.Duration  `yaml:"drain_delay" doc:"How long to go on serving after /readyz says no, so that load balancers notice. Set it to some seconds behind one."`
-	StopWithin     time.Duration  `yaml:"stop_within" doc:"How long running requests and background work may take to finish when the server stops."`
+	Listen         string           `yaml:"listen" doc:"Address to listen on."`
+	Data           string           `yaml:"data" doc:"Folder for everything that is stored on this machine: the SQLite database, files, the search index."`
+	MaxBody        conf.Bytes       `yaml:"max_body" doc:"Largest request body of operations that do not stream."`
+	TrustedProxies []netip.Prefix   `yaml:"trusted_proxies" doc:"Networks such as 10.0.0.0/8 of the proxies in front of the server: the addresses they give are believed, in the log, in limits, and where guessing passwords is slowed down."`
+	ProxyHeaders   web.ProxyHeaders `yaml:"proxy_headers" enum:"x-forwarded,forwarded" doc:"How these proxies tell whom they stand for: X-Forwarded-For, -Proto and -Host, or Forwarded (RFC 7239). The other is not read."`
+	TLS            web.TLS          `yaml:"tls" doc:"HTTPS without a proxy."`
+	RateLimits     web.Limits       `yaml:"rate_limits" doc:"How many requests are served before the answer is 429, with RateLimit headers in every answer. Each process counts for itself; health checks are not counted."`
+	CORS           web.CORS         `yaml:"cors" doc:"Websites that may call the API from browsers. The endpoint of agents has a list of its own, mcp.allowed_origins."`
+	DrainDelay     time.Duration    `yaml:"drain_delay" doc:"How long to go on serving after /readyz says no, so that load balancers notice. Set it to some seconds behind one."`
+	StopWithin     time.Duration    `yaml:"stop_within" doc:"How long running requests and background work may take to finish when the server stops."`
 }
 
 // Validate implements the check of package conf.
@@ -137,7 +142,7 @@ type Config struct {
 // every module, enabled or not.
 func Declare(all []module.Spec) *Config {
 	c := &Config{
-		Server:   Server{Listen: "127.0.0.1:8080", Data: "./quoin-data", MaxBody: 16 << 20, StopWithin: 20 * time.Second},
+		Server:   Server{Listen: "127.0.0.1:8080", Data: "./quoin-data", MaxBody: 16 << 20, ProxyHeaders: web.XForwarded, StopWithin: 20 * time.Second},
 		Database: Database{AutoMigrate: true},
 		Blob:     Blob{MinFree: 256 << 20},
 		Log:      Log{Level: "info", Format: "json"},

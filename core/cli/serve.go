@@ -59,6 +59,9 @@ func (e *env) greet(a *app.App, addr string) {
 		return
 	}
 	base := "http://" + reachable(addr)
+	if a.Config.Server.TLS.On() {
+		base = "https://" + reachable(addr)
+	}
 	_, _ = fmt.Fprintf(e.out, "\nQuoin listens on %s and stores in %s.\n\n%s\n\n", base, a.Config.StorageSummary(), strings.Join(lines, "\n"))
 	if username, password := a.Welcome.Account(); username != "" {
 		_, _ = io.WriteString(e.out, nextCommands(base, username, password))

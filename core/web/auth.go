@@ -18,6 +18,9 @@ const bodyTime = time.Minute
 func (r *Router) admit(o *Operation, rec *recorder, req *http.Request) (context.Context, error) {
 	ctx := rec.ctx
 	id, err := r.identify(ctx, tokenOf(req))
+	if much := r.charge(rec, id); much != nil {
+		return nil, much
+	}
 	if err == nil {
 		rec.info.user = id
 		ctx = auth.With(ctx, id)

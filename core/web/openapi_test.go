@@ -65,10 +65,10 @@ func TestTheAPIDocumentIsPublicAndTellsWhatHappens(t *testing.T) {
 		slices.Sort(all)
 		return strings.Join(all, " ")
 	}
-	if got := statuses(raw.Responses); got != "200 400 401 403 409 413 500 503" {
+	if got := statuses(raw.Responses); got != "200 400 401 403 409 413 429 500 503" {
 		t.Errorf("statuses of raw: %s", got)
 	}
-	if got := statuses(typed.Responses); got != "200 400 413 422 500 503" {
+	if got := statuses(typed.Responses); got != "200 400 413 422 429 500 503" {
 		t.Errorf("statuses of typed: %s", got)
 	}
 	if raw.Security == nil || typed.Security != nil {

@@ -153,7 +153,7 @@ func (o *Operation) describe(path string, defaultBody int64) huma.Operation {
 		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit, BodyReadTimeout: bodyTime,
 		SkipValidateBody: o.raw, Hidden: path != o.Path, Metadata: map[string]any{metadata: o},
 	}
-	h.Errors = append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.Errors...)
+	h.Errors = append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.Errors...)
 	if o.Method != http.MethodGet && limit > 0 {
 		h.Errors = append(h.Errors, http.StatusRequestEntityTooLarge)
 	}

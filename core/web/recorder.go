@@ -25,6 +25,10 @@ type requestInfo struct {
 	err    error // the cause of an error answer
 	user   *auth.Identity
 	remote string
+	// proxied tells that a trusted proxy sent the request, and dialect how it
+	// speaks.
+	proxied bool
+	dialect ProxyHeaders
 	// operation is the id of the one that took the request.
 	operation string
 	span      telemetry.Span
@@ -69,12 +73,3 @@ func (w *recorder) begin() {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// RemoteIP is the address the request of ctx came from, without its port;
-// empty outside a request.
-func RemoteIP(ctx context.Context) string {
-	if info := infoOf(ctx); info != nil {
-		return info.remote
-	}
-	return ""
-}

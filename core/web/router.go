@@ -25,8 +25,12 @@ type Options struct {
 	Operations    []Operation
 	MaxBody       int64 // bytes; the default of operations that name none
 	Version       string
-	// TrustedProxies are the addresses whose X-Forwarded-For is believed.
+	// TrustedProxies are the addresses whose headers about the client are believed.
 	TrustedProxies []netip.Prefix
+	// ProxyHeaders is how they speak; empty is XForwarded.
+	ProxyHeaders ProxyHeaders
+	Limits       Limits
+	CORS         CORS
 	// Observe is told of every answer, with the id of the operation, or an empty
 	// one; it must be quick. It may be nil.
 	Observe func(operation string, status int, took time.Duration)
@@ -45,6 +49,9 @@ type Router struct {
 	api    huma.API
 	routes map[string]map[string]string // shape → method → "path (module x)"
 	doc    func() ([]byte, error)
+
+	tokens    *quota[int64]        // by the number of the token; nil: no limit
+	addresses *quota[netip.Prefix] // nil: no limit
 }
 
 // New mounts the operations and GET /openapi.json. Two operations that claim
@@ -52,7 +59,9 @@ type Router struct {
 // modules of both.
 func New(opt Options) (*Router, error) {
 	r := &Router{opt: opt, routes: map[string]map[string]string{}}
-	missing := func(_ http.ResponseWriter, req bunrouter.Request) error { return r.noRoute(req.Request) }
+	r.tokens = newQuota[int64]("token", opt.Limits.Tokens, maxBuckets)
+	r.addresses = newQuota[netip.Prefix]("address", opt.Limits.Addresses, maxBuckets)
+	missing := func(w http.ResponseWriter, req bunrouter.Request) error { return r.noRoute(w.(*recorder), req.Request) }
 	r.tree = bunrouter.New(bunrouter.WithNotFoundHandler(missing), bunrouter.WithMethodNotAllowedHandler(missing))
 	r.opt.Operations = append(slices.Clone(opt.Operations), r.documentation()...)
 	r.api = newAPI(opt, r)
@@ -164,11 +173,13 @@ func (r *Router) route(rec *recorder, req *http.Request) {
 
 // noRoute says what is wrong with a request that no operation takes. A
 // stranger learns nothing but that the API wants a token.
-func (r *Router) noRoute(req *http.Request) error {
-	if strings.HasPrefix(req.URL.Path, "/api/") {
-		if _, err := r.identify(req.Context(), tokenOf(req)); err != nil {
-			return err
-		}
+func (r *Router) noRoute(rec *recorder, req *http.Request) error {
+	id, err := r.identify(req.Context(), tokenOf(req))
+	if much := r.charge(rec, id); much != nil {
+		return much
+	}
+	if err != nil && strings.HasPrefix(req.URL.Path, "/api/") {
+		return err
 	}
 	if allow := r.allowed(req.URL); len(allow) > 0 {
 		return &notAllowed{allow, problem.New(problem.MethodNotAllowed, "%s is not allowed here; use %s", req.Method, strings.Join(allow, " or "))}

@@ -64,10 +64,18 @@ type server struct {
 
 func serve(t testing.TB, ops ...web.Operation) *server {
 	t.Helper()
+	return serveWith(t, func(*web.Options) {}, ops...)
+}
+
+// serveWith is serve with other options.
+func serveWith(t testing.TB, change func(*web.Options), ops ...web.Operation) *server {
+	t.Helper()
 	log := &logBuffer{}
-	router, err := web.New(web.Options{
+	options := web.Options{
 		Log: telemetry.New(log, telemetry.Config{Level: "debug"}), Authenticator: people(), Operations: ops, MaxBody: 4096, Version: "test",
-	})
+	}
+	change(&options)
+	router, err := web.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

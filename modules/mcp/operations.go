@@ -97,16 +97,13 @@ func (s *Service) address(r *http.Request) string {
 	if s.cfg.PublicURL != "" {
 		return strings.TrimSuffix(s.cfg.PublicURL, "/")
 	}
-	scheme := "http"
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
-		scheme = "https"
-	}
-	host := strings.Map(func(c rune) rune {
+	scheme, host := web.Reached(r)
+	host = strings.Map(func(c rune) rune {
 		if c > ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' {
 			return c
 		}
 		return -1
-	}, r.Host)
+	}, host)
 	return scheme + "://" + host
 }
 
