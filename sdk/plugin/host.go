@@ -141,6 +141,9 @@ type Document struct {
 	Data        json.RawMessage
 }
 
+// Decode reads the data into v, as json.Unmarshal does.
+func (d *Document) Decode(v any) error { return json.Unmarshal(d.Data, v) }
+
 // Document reads a document. Capability documents:read.
 func (c *Call) Document(contentType, ouuid string) (*Document, error) {
 	d, err := hostv1.NewDocumentsClient(c.conn()).Get(c, &hostv1.GetDocumentRequest{Type: contentType, Ouuid: ouuid})
