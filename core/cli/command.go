@@ -125,6 +125,10 @@ func flagValue(cmd *cobra.Command, f module.Flag) any {
 
 func (e *env) runModuleCommand(cmd *cobra.Command, c module.Command, args []string) (err error) {
 	ctx := cmd.Context()
+	call := e.moduleCall(cmd, c, args)
+	if run := c.Alone(); run != nil {
+		return run(ctx, call)
+	}
 	a, err := e.open(ctx)
 	if err != nil {
 		return err
@@ -133,6 +137,10 @@ func (e *env) runModuleCommand(cmd *cobra.Command, c module.Command, args []stri
 	if err := a.Migrate(ctx); err != nil {
 		return err
 	}
+	return a.Run(ctx, c, call)
+}
+
+func (e *env) moduleCall(cmd *cobra.Command, c module.Command, args []string) *module.Call {
 	call := &module.Call{Args: args, JSON: e.json, In: e.in, Out: e.out, Table: e.table}
 	call.Progress = func(line string) { _, _ = fmt.Fprintln(e.err, line) }
 	call.Flags = func(name string) any {
@@ -143,5 +151,5 @@ func (e *env) runModuleCommand(cmd *cobra.Command, c module.Command, args []stri
 		}
 		return nil
 	}
-	return a.Run(ctx, c, call)
+	return call
 }

@@ -97,7 +97,8 @@ func Cmd[S any](c Command, run func(ctx context.Context, s S, call *Call) error)
 	return c
 }
 
-// Plain makes a command that needs nothing of the wiring.
+// Plain makes a command that needs nothing of the wiring. On the command line it
+// runs without data and configuration.
 func Plain(c Command, run Run) Command {
 	c.plain = run
 	c.bind = func(to *Run) fx.Option {
@@ -106,6 +107,10 @@ func Plain(c Command, run Run) Command {
 	}
 	return c
 }
+
+// Alone gives how a command of Plain runs, with no data and no configuration;
+// nil for others.
+func (c Command) Alone() Run { return c.plain }
 
 // Invoke gives the wiring that runs the command once and leaves its error in
 // result.

@@ -49,6 +49,19 @@ func New(ctx context.Context, dir, name string) error {
 	return Go(ctx, dir, nil, "mod", "tidy")
 }
 
+// needKit writes the copy of the kit when the source names it and has none: it is
+// no part of what an author checks in.
+func needKit(dir string) error {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil || !strings.Contains(string(mod), "./"+Kit) {
+		return nil //nolint:nilerr // go says better what is wrong with the source
+	}
+	if _, err := os.Stat(filepath.Join(dir, Kit, "go.mod")); err == nil {
+		return nil
+	}
+	return WriteKit(dir)
+}
+
 // WriteKit copies the kit of this binary into the source of a plugin.
 func WriteKit(dir string) error {
 	kit := filepath.Join(dir, Kit)
@@ -97,6 +110,9 @@ func kitModule() (string, error) {
 
 // Go runs a go command in a folder; its output is part of the error.
 func Go(ctx context.Context, dir string, env []string, args ...string) error {
+	if err := needKit(dir); err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off"), env...) //nolint:forbidigo // the author's own go command
