@@ -54,7 +54,11 @@ func TestTheFirstPluginOfAnAuthor(t *testing.T) {
 			t.Logf("from nothing to the first call: %s", time.Since(begin).Round(time.Second))
 			continue
 		}
+		if strings.Contains(step, "pack") {
+			run("rm -r greet/.quoin && ! quoin plugin verify greet") // as after a clone
+		}
 		if strings.Contains(step, "enable") {
+			run("test ! -e data") // an author has no use for one
 			run("mkdir -p data/plugins && cp -r greet/dist/greet data/plugins/")
 		}
 		out := run(step)

@@ -26,7 +26,7 @@ import (
 func (e *env) pluginDevCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "dev DIR", Short: "Run a server with the plugin of a source folder, and build it again on every change", Args: cobra.ExactArgs(1),
-		Long: "Runs a server of its own on an empty folder, which is removed at the end, with sample content types. The plugin gets all that it asks for.",
+		Long: "Runs a server of its own on an empty folder, which is removed at the end, with sample content types. The plugin gets all that it asks for, and the settings of the file settings.json beside its source.",
 	}
 	listen := c.Flags().String("listen", "127.0.0.1:8080", "`address` to listen on")
 	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
@@ -84,7 +84,17 @@ func (d *pluginDev) build(ctx context.Context) error {
 		d.about = about
 		return about, err
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	settings, err := os.ReadFile(filepath.Join(d.source, pluginhost.DevSettings))
+	if errors.Is(err, fs.ErrNotExist) {
+		settings, err = []byte("{}"), nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(d.out, d.about.Name, pluginhost.DevSettings), settings, 0o600)
 }
 
 // calls gives a command line for each tool.

@@ -90,6 +90,9 @@ func quiet() *slog.Logger {
 func runVerify(ctx context.Context, call *module.Call) error {
 	f := read(absolute(call.Args[0]))
 	config := Defaults()
+	if _, err := os.Stat(filepath.Join(f.Dir, "go.mod")); err == nil && f.Manifest == nil {
+		return fmt.Errorf("%s is the source of a plugin: verify what quoin plugin pack makes of it, which is in %s", call.Args[0], filepath.Join(call.Args[0], "dist"))
+	}
 	if _, _, err := f.verify(config, ""); err != nil {
 		return err
 	}

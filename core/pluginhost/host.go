@@ -12,6 +12,7 @@ package pluginhost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -166,6 +167,10 @@ func (h *Host) Reconcile(ctx context.Context) error {
 	return nil
 }
 
+// DevSettings is a file beside plugin.yaml with the settings of a plugin that no
+// operator enabled, in dev mode.
+const DevSettings = "settings.json"
+
 // planFor is what an operator wants of a plugin that was found; nil: nothing. An
 // enabled plugin runs until its generation changes, whatever happens to its
 // files, except in dev mode.
@@ -173,6 +178,11 @@ func (h *Host) planFor(f Found, w *Wish) *plan {
 	if h.config.Dev {
 		if w == nil {
 			w = &Wish{Name: f.Name, Enabled: true, Config: []byte("{}"), RunAs: "admin"}
+			if b, err := readSettings(filepath.Join(f.Dir, DevSettings), nil); err == nil {
+				w.Config = b
+			} else if !errors.Is(err, os.ErrNotExist) {
+				f.Problem = fmt.Errorf("%s: %w", DevSettings, err)
+			}
 		}
 		p := &plan{found: f, wish: *w}
 		if f.Manifest != nil {

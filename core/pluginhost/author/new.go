@@ -35,7 +35,7 @@ func New(ctx context.Context, dir, name string) error {
 		return fmt.Errorf("the folder %s is not empty", dir)
 	}
 	files := map[string]string{
-		"main.go": mainFile, "main_test.go": testFile, ".gitignore": "/dist/\n/.quoin/\n",
+		"main.go": mainFile, "main_test.go": testFile, ".gitignore": "/dist/\n/.quoin/\n/settings.json\n",
 		"go.mod": fmt.Sprintf("module %s\n\ngo 1.26\n\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", name, home, home, Kit),
 	}
 	for file, text := range files {
