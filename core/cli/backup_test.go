@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -40,7 +42,14 @@ func move(t *testing.T, from, to []string) {
 	}
 	s.send(token, "POST", "/api/forms/submissions", `{"form_name":"contact","instance":"web","locale":"fr","data":{"nul":"\u0001 é 🙂","n":1.0},
 		"files":[{"filename":"a.txt","mimeType":"text/plain","base64":"`+base64.StdEncoding.EncodeToString([]byte("hello"))+`","size":"5","form_field":"f"}]}`, &form)
-	s.send(token, "POST", "/api/webhook-subscriptions", `{"endpointUrl":"https://example.org/a","events":["content.finalize"]}`, nil)
+	var hook struct{ ID string }
+	s.send(token, "POST", "/api/webhook-subscriptions", `{"endpointUrl":"https://example.org/a","events":["content.delete"],"environments":["live"]}`, &hook)
+	for _, label := range []string{"first", "second", "third"} {
+		s.send(token, "POST", "/api/data/page/index/kept", `{"label":"`+label+`"}`, nil)
+	}
+	s.send(token, "POST", "/api/data/page/publish/kept/live", `[]`, nil)
+	s.send(token, "POST", "/api/admin/job/create", `{"command":"x","tag":"t"}`, nil)
+	answers := s.answers(token, form.ID, file, hook.ID)
 	load := s.underLoad(token)
 	load.reach(t, 50)
 	path := filepath.Join(t.TempDir(), "quoin.zip")
@@ -66,6 +75,11 @@ func move(t *testing.T, from, to []string) {
 	must(t, to, "backup", "create", again)
 	same(t, path, again)
 	s = serve(t, to)
+	for path, answer := range s.answers(token, form.ID, file, hook.ID) {
+		if answer != answers[path] {
+			t.Errorf("%s answered\n%s\nand answers now\n%s", path, answers[path], answer)
+		}
+	}
 	if status, body := s.get("/api/file/"+file, token); status != 200 || body != strings.Repeat("quoin", 100_000) {
 		t.Errorf("the file: %d, %d bytes", status, len(body))
 	}
@@ -82,6 +96,23 @@ func move(t *testing.T, from, to []string) {
 	if found.Count < 50 {
 		t.Errorf("the index holds %d documents", found.Count)
 	}
+}
+
+// answers are those about what was stored before the load.
+func (s *server) answers(token, submission, file, hook string) map[string]string {
+	s.t.Helper()
+	all := map[string]string{}
+	for _, path := range []string{
+		"/api/data/page/kept", "/api/data/page/revisions/kept", "/api/data/page/revisions/kept/1", "/api/webhook-subscriptions/" + hook,
+		"/api/forms/submissions/" + submission, "/api/file/info/" + file, "/api/admin/content-type/page", "/api/admin/environment/live", "/api/admin/user/admin", "/api/admin/job/1/status",
+	} {
+		status, body := s.get(path, token)
+		if status != 200 {
+			s.t.Errorf("%s: %d %s", path, status, body)
+		}
+		all[path] = body
+	}
+	return all
 }
 
 func (s *server) send(token, method, path, body string, into any) {
@@ -143,6 +174,7 @@ type load struct {
 func (s *server) underLoad(token string) *load {
 	l := &load{stop: make(chan struct{})}
 	for w := range 4 {
+		s.send(token, "POST", "/api/data/page/index/kept-"+strconv.Itoa(w), `{"label":"begin"}`, nil)
 		l.done.Go(func() {
 			for i := 0; ; i++ {
 				select {
@@ -153,6 +185,11 @@ func (s *server) underLoad(token string) *load {
 				s.send(token, "POST", "/api/data/page/index", fmt.Sprintf(`{"label":"page %d of %d","order":%d}`, i, w, i), nil)
 				if i%10 == 0 {
 					s.upload(token, "f.txt", fmt.Appendf(nil, "file %d of %d", i, w))
+				}
+				if i%5 == 0 {
+					s.send(token, "POST", "/api/data/page/update/kept-"+strconv.Itoa(w), fmt.Sprintf(`{"label":"again %d"}`, i), nil)
+					s.send(token, "POST", "/api/forms/submissions", fmt.Sprintf(`{"form_name":"load","instance":"web","locale":"fr","data":{"n":%d}}`, i), nil)
+					s.send(token, "POST", "/api/webhook-subscriptions", fmt.Sprintf(`{"endpointUrl":"https://example.org/%d/%d","events":["content.delete"]}`, w, i), nil)
 				}
 				l.mu.Lock()
 				l.n++
@@ -238,6 +275,15 @@ func same(t *testing.T, one, two string) {
 	a, b := manifest(t, one), manifest(t, two)
 	if len(a.Tables) != len(b.Tables) || len(a.Tables) < 10 {
 		t.Fatalf("%d and %d tables", len(a.Tables), len(b.Tables))
+	}
+	for _, name := range []string{
+		"content_config", "content_revision", "content_publication", "file_object", "form_submission", "form_file", "webhook_subscription",
+		"user_account", "user_token", "job", "audit_entry", "event",
+	} {
+		i := slices.IndexFunc(a.Tables, func(t backup.Table) bool { return t.Name == name })
+		if i < 0 || a.Tables[i].Rows == 0 {
+			t.Errorf("the backup holds nothing of %s: it proves nothing", name)
+		}
 	}
 	for i, x := range a.Tables {
 		y := b.Tables[i]
