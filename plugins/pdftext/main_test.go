@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,29 +148,35 @@ func hostile() map[string][]byte {
 	}
 }
 
+// readFor reads a file apart, in not much time.
+func readFor(t *testing.T, data []byte) (string, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.pdf")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	text, err := readApart(t.Context(), file, 500*time.Millisecond)
+	if err != nil && !errors.As(err, new(*unreadable)) {
+		t.Errorf("%v is no reason to have no text", err)
+	}
+	if len(text) > maxText || !utf8.ValidString(text) || err != nil && text != "" {
+		t.Errorf("%d bytes of text, %v", len(text), err)
+	}
+	return text, err
+}
+
 // A hostile file is one without a text, and soon: neither the plugin nor the
 // machine suffers.
 func TestHostileFiles(t *testing.T) {
 	for name, data := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "x.pdf")
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			file, err := os.Open(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = file.Close() }()
-			begin := time.Now()
-			text, err := readApart(t.Context(), file, 500*time.Millisecond)
-			if err != nil && !errors.As(err, new(*unreadable)) {
-				t.Errorf("%v is no reason to have no text", err)
-			}
-			if len(text) > maxText || !utf8.ValidString(text) {
-				t.Errorf("%d bytes of text", len(text))
-			}
-			t.Logf("%d bytes, %v, after %s", len(text), err, time.Since(begin).Round(time.Millisecond))
+			text, err := readFor(t, data)
+			t.Logf("%d bytes, %v", len(text), err)
 		})
 	}
 }
@@ -184,15 +189,17 @@ func TestAFileThatIsTooLargeHasNoText(t *testing.T) {
 	}
 }
 
-// FuzzTextOf looks for files on which the reader does anything but answer. What
-// takes too long or too much memory is for the other process.
-func FuzzTextOf(f *testing.F) {
-	f.Add(simple("Hello world", "again"))
-	f.Add(pagesOf("/XObject<</X 6 0 R>>", []string{"/X Do"}, object{dict: "/Subtype/Form", stream: "BT /F1 10 Tf [(in) -300 (side)] TJ ET"}))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		text, err := textOf(bytes.NewReader(data), int64(len(data)))
-		if !utf8.ValidString(text) || len(text) > maxText || err != nil && text != "" {
-			t.Errorf("%d bytes, %v", len(text), err)
+// FuzzRead looks for files and content on which the reader does anything but
+// answer in time.
+func FuzzRead(f *testing.F) {
+	f.Add(true, []byte("BT /F1 10 Tf 12 TL 1 0 0 1 72 700 Tm [(in) -300 (side)] TJ T* (b) ' 1 2 (c) \" ET"))
+	f.Add(true, []byte("q 1 0 0 1 0 100 cm /X Do Q /X Do BT /F1 1 Tf 50 Tz 1 Tc 2 Tw 1 2 TD <41> Tj ET"))
+	f.Add(true, []byte("BT /F1 10 Tf (no end"))
+	f.Add(false, simple("Hello world", "again"))
+	f.Fuzz(func(t *testing.T, content bool, data []byte) {
+		if content {
+			data = pagesOf("/Font<</F1 3 0 R>>/XObject<</X 6 0 R>>", []string{string(data)}, object{dict: "/Subtype/Form/Matrix[2 0 0 2 1 1]", stream: "BT /F1 10 Tf (x) Tj ET"})
 		}
+		_, _ = readFor(t, data)
 	})
 }
