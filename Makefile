@@ -75,6 +75,14 @@ chart: ## render and check the Helm chart; a module of its own, whose dependenci
 build: ## one static binary, bin/quoin
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/quoin .
 
+.PHONY: reproducible
+reproducible: ## build the commit twice in different folders and compare the sums
+	@.ci/reproducible
+
+.PHONY: vulnerabilities
+vulnerabilities: ## known vulnerabilities in what the server calls; needs the network
+	@.ci/vulnerabilities
+
 .PHONY: bench
 bench: ## every Go benchmark, with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
