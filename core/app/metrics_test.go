@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -95,4 +96,36 @@ func TestStatusOfOldClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, func() bool { status, color := ask(); return status == 503 && color == "red" })
+}
+
+// TestAlertsAndDashboardsAskForMetricsThatThereAre reads the metrics of the
+// chart's alerts and of the dashboard, and looks for them at a server.
+func TestAlertsAndDashboardsAskForMetricsThatThereAre(t *testing.T) {
+	r := start(t, load(t, modules.All(), folder(t), append(cheap(), "telemetry.listen=127.0.0.1:0")...))
+	found := regexp.MustCompile(`"msg":"metrics","listen":"([^"]+)"`).FindStringSubmatch(r.log.String())
+	if found == nil {
+		t.Fatalf("%s", r.log)
+	}
+	r.send("POST", "/api/data/page/create", r.login(), "{}")
+	_, text := read(t, found[1], "/metrics")
+	asked := 0
+	for _, file := range []string{"helm/quoin/templates/monitoring.yaml", "grafana/quoin.json"} {
+		content, err := os.ReadFile("../../deployments/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`\bquoin_[a-z_]+[a-z]`).FindAllString(string(content), -1) {
+			asked++
+			if !strings.Contains(text, "\n"+name+"{") && !strings.Contains(text, "\n"+name+" ") {
+				// What counts deliveries is there when there was one.
+				family := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_count"), "_sum"), "_bucket")
+				if !strings.Contains(text, "# TYPE "+family+" ") {
+					t.Errorf("%s asks for %s, which the server does not have", file, name)
+				}
+			}
+		}
+	}
+	if asked < 8 {
+		t.Errorf("only %d metrics are asked for", asked)
+	}
 }
