@@ -33,7 +33,7 @@ func alertRules(t *testing.T) map[string]rulefmt.Rule {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parsed, errs := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}))
+		parsed, errs := rulefmt.Parse(text, false, model.UTF8Validation, parser.NewParser(parser.Options{}), slog.New(slog.DiscardHandler))
 		if errs != nil {
 			t.Fatalf("%v\n%s", errs, text)
 		}
@@ -116,9 +116,10 @@ func states(t *testing.T, r rulefmt.Rule, series string, during time.Duration) (
 			t.Fatal(err)
 		}
 	}
-	summary := ""
+	state, summary := rules.StateInactive, ""
 	for _, a := range rule.ActiveAlerts() {
+		state = max(state, a.State)
 		summary += a.Annotations.Get("summary")
 	}
-	return rule.State(), summary
+	return state, summary
 }

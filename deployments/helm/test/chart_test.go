@@ -215,6 +215,52 @@ func TestTheServer(t *testing.T) {
 	}
 }
 
+func TestPluginsComeFromAVolume(t *testing.T) {
+	for values, check := range map[string]func(corev1.Volume) bool{
+		"plugins: {image: \"registry.example.org/plugins:1\"}": func(v corev1.Volume) bool {
+			return v.Image != nil && v.Image.Reference == "registry.example.org/plugins:1" && v.Image.PullPolicy == corev1.PullIfNotPresent
+		},
+		"plugins: {existingClaim: mine}": func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "mine" && v.PersistentVolumeClaim.ReadOnly
+		},
+	} {
+		for _, mode := range []string{"", cluster} {
+			objects, _, err := render(t, mode+values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, p := range pods(objects) {
+				if !strings.HasSuffix(name, "-server") && !strings.HasSuffix(name, "-worker") {
+					continue
+				}
+				hardened(t, name, p)
+				found := false
+				for _, v := range p.Volumes {
+					found = found || v.Name == "plugins" && check(v)
+				}
+				dir := ""
+				for _, e := range p.Containers[0].Env {
+					if e.Name == "QUOIN_PLUGINS__DIR" {
+						dir = e.Value
+					}
+				}
+				mounted := ""
+				for _, m := range p.Containers[0].VolumeMounts {
+					if m.Name == "plugins" && m.ReadOnly {
+						mounted = m.MountPath
+					}
+				}
+				if !found || dir == "" || dir != mounted {
+					t.Errorf("%s: volume %v, folder %q, mounted at %q", name, found, dir, mounted)
+				}
+			}
+		}
+	}
+	if _, _, err := render(t, "plugins: {image: a, existingClaim: b}"); err == nil {
+		t.Error("both are taken")
+	}
+}
+
 func TestTheConfigurationRestartsPods(t *testing.T) {
 	sum := func(values string) string {
 		objects, _, err := render(t, values)

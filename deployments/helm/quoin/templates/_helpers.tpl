@@ -39,6 +39,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "quoin.env" -}}
 - { name: QUOIN_CONFIG, value: /etc/quoin/quoin.yaml }
 - { name: QUOIN_DATA, value: /data }
+{{- if include "quoin.plugins" . }}
+- { name: QUOIN_PLUGINS__DIR, value: /plugins }
+{{- end }}
 - { name: QUOIN_ADMIN_USERNAME, value: {{ .Values.admin.username | quote }} }
 {{- with .Values.admin.existingSecret }}
 {{ include "quoin.secret" (dict "root" $ "variable" "QUOIN_ADMIN_PASSWORD" "existing" . "key" "password") }}
@@ -78,6 +81,15 @@ volumeMounts:
   - { name: config, mountPath: /etc/quoin, readOnly: true }
   - { name: data, mountPath: /data }
   - { name: tmp, mountPath: /tmp }
+  {{- if include "quoin.plugins" . }}
+  - { name: plugins, mountPath: /plugins, readOnly: true }
+  {{- end }}
+{{- end }}
+
+{{/* plugins: "yes" when a volume holds some, else empty */}}
+{{- define "quoin.plugins" -}}
+{{- if and .Values.plugins.image .Values.plugins.existingClaim }}{{ fail "plugins come from an image or from a claim, not from both" }}{{ end }}
+{{- if or .Values.plugins.image .Values.plugins.existingClaim }}yes{{ end }}
 {{- end }}
 
 {{- define "quoin.pod" -}}
@@ -112,6 +124,11 @@ priorityClassName: {{ . }}
 - name: config
   configMap: { name: {{ include "quoin.fullname" . }} }
 - { name: tmp, emptyDir: {} }
+{{- if .Values.plugins.image }}
+- { name: plugins, image: { reference: {{ .Values.plugins.image | quote }}, pullPolicy: {{ .Values.plugins.pullPolicy }} } }
+{{- else if .Values.plugins.existingClaim }}
+- { name: plugins, persistentVolumeClaim: { claimName: {{ .Values.plugins.existingClaim }}, readOnly: true } }
+{{- end }}
 {{- end }}
 
 {{- define "quoin.spread" -}}
