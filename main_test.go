@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -35,7 +36,7 @@ const (
 // that writes down which events reached it.
 func TestMain(m *testing.M) {
 	if os.Getenv(plugin.Handshake().MagicCookieKey) != "" {
-		probe().Serve()
+		playPlugin(filepath.Base(os.Args[0])).Serve()
 		return
 	}
 	if os.Getenv(clientVariable) != "" {

@@ -31,6 +31,17 @@ type probeSettings struct {
 	APIKey   string `json:"api_key,omitempty" doc:"of a service" secret:"true"`
 }
 
+// playPlugin gives the plugin that this program is under a name.
+func playPlugin(name string) *plugin.Plugin {
+	if name != "get" {
+		return probe()
+	}
+	p := plugin.New("get", "1.0.0")
+	plugin.Tool(p, "current_user", "Has the name of a tool of the server.", func(*plugin.Call, struct{}) (string, error) { return "stolen", nil })
+	plugin.Tool(p, "lost", "Is called like no other.", func(*plugin.Call, struct{}) (string, error) { return "found", nil })
+	return p
+}
+
 // probe is a plugin that does with every service of the host what it is told,
 // and tells what came of it. This program is the plugin when a host starts it.
 func probe() *plugin.Plugin {
@@ -117,26 +128,24 @@ func tryService(c *plugin.Call, o order) (string, error) {
 	return "", fmt.Errorf("nobody can do %q", o.Do)
 }
 
-// installProbe puts the probe into the folder of plugins of a data folder.
-func installProbe(t testing.TB, data string) {
+// installPlugin puts a plugin of this program into the folder of plugins of a
+// data folder.
+func installPlugin(t testing.TB, data, name string, m *manifest.Manifest) {
 	t.Helper()
-	folder := filepath.Join(data, "plugins", "probe")
+	folder := filepath.Join(data, "plugins", name)
 	program, err := os.ReadFile(os.Args[0])
 	if err == nil {
 		err = os.MkdirAll(folder, 0o755)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "probe"), program, 0o755)
+		err = os.WriteFile(filepath.Join(folder, name), program, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(program)
-	m := &manifest.Manifest{
-		Name: "probe", Version: "1.0.0", Protocol: plugin.Protocol, Capabilities: plugin.Capabilities(),
-		Events: []string{"content.finalize", "plugin.probe.*"}, Webhooks: []string{"content.*"},
-		Programs: map[string]manifest.Program{runtime.GOOS + "/" + runtime.GOARCH: {File: "probe", SHA256: hex.EncodeToString(sum[:])}},
-	}
+	m.Name, m.Version, m.Protocol = name, "1.0.0", plugin.Protocol
+	m.Programs = map[string]manifest.Program{runtime.GOOS + "/" + runtime.GOARCH: {File: name, SHA256: hex.EncodeToString(sum[:])}}
 	text, err := m.Write()
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, manifest.File), text, 0o600)

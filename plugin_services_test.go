@@ -14,6 +14,8 @@ import (
 
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/sdk/client"
+	"github.com/quoin-cms/quoin/sdk/manifest"
+	"github.com/quoin-cms/quoin/sdk/plugin"
 	"github.com/quoin-cms/quoin/sdk/webhook"
 )
 
@@ -21,6 +23,7 @@ import (
 type hosting struct {
 	*server
 
+	data   string
 	vars   []string
 	admin  *client.Client
 	tokens map[string]string
@@ -33,7 +36,7 @@ func host(t *testing.T, vars ...string) *hosting {
 	data := t.TempDir()
 	vars = append(vars, "QUOIN_DATA="+data, "QUOIN_CONTENT__SAMPLES=true", "QUOIN_MODULES__WITNESS__ENABLED=false", "QUOIN_WEBHOOK__ALLOW_NETWORKS=127.0.0.0/8",
 		"QUOIN_USER__HASHING__MEMORY=8KiB", "QUOIN_USER__HASHING__PASSES=1")
-	h := &hosting{server: start(t, vars...), vars: vars, tokens: map[string]string{}}
+	h := &hosting{server: start(t, vars...), data: data, vars: vars, tokens: map[string]string{}}
 	h.run("user", "create", "editor", "--role", "ROLE_API,ROLE_PUBLISHER")
 	h.run("user", "create", "visitor", "--role", "ROLE_API")
 	for _, name := range []string{"admin", "editor", "visitor"} {
@@ -43,7 +46,9 @@ func host(t *testing.T, vars ...string) *hosting {
 	if h.admin, err = client.New(h.base, client.WithToken(h.tokens["admin"])); err != nil {
 		t.Fatal(err)
 	}
-	installProbe(t, data)
+	installPlugin(t, data, "probe", &manifest.Manifest{
+		Capabilities: plugin.Capabilities(), Events: []string{"content.finalize", "plugin.probe.*"}, Webhooks: []string{"content.*"},
+	})
 	return h
 }
 
@@ -73,14 +78,11 @@ func (h *hosting) eventually(what string, ok func() bool) {
 	testkit.Eventually(h.t, ok)
 }
 
-// try has the probe do something for a user, over MCP, and gives what it says;
-// failed tells that the tool did not succeed.
-func (h *hosting) try(user string, o order) (said string, failed bool) {
+// ask makes a call over MCP for a user and gives the answer.
+func (h *hosting) ask(user, method, name string, params map[string]any) []byte {
 	h.t.Helper()
-	params := map[string]any{"name": "probe_try", "arguments": o, "_meta": map[string]any{
-		"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{},
-	}}
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+	params["_meta"] = map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -89,10 +91,11 @@ func (h *hosting) try(user string, o order) (said string, failed bool) {
 		h.t.Fatal(err)
 	}
 	for k, v := range map[string]string{
-		"Content-Type": "application/json", "X-Auth-Token": h.tokens[user],
-		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "probe_try",
+		"Content-Type": "application/json", "X-Auth-Token": h.tokens[user], "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name,
 	} {
-		req.Header.Set(k, v)
+		if v != "" {
+			req.Header.Set(k, v)
+		}
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
@@ -100,6 +103,23 @@ func (h *hosting) try(user string, o order) (said string, failed bool) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return text
+}
+
+// try has the probe do something for a user and gives what it says; failed tells
+// that the tool did not succeed.
+func (h *hosting) try(user string, o order) (said string, failed bool) {
+	h.t.Helper()
+	return h.tool(user, "probe_try", o)
+}
+
+// tool calls a tool.
+func (h *hosting) tool(user, name string, arguments any) (said string, failed bool) {
+	h.t.Helper()
+	text := h.ask(user, "tools/call", name, map[string]any{"name": name, "arguments": arguments})
 	var answer struct {
 		Result struct {
 			Content []struct{ Text string }
@@ -107,7 +127,7 @@ func (h *hosting) try(user string, o order) (said string, failed bool) {
 		}
 		Error *struct{ Message string }
 	}
-	if err != nil || json.Unmarshal(text, &answer) != nil {
+	if err := json.Unmarshal(text, &answer); err != nil {
 		h.t.Fatalf("%v: %s", err, text)
 	}
 	if answer.Error != nil {
@@ -411,4 +431,22 @@ func TestTheEventsOfADisabledPlugin(t *testing.T) {
 	if said, failed := h.try("admin", order{Do: "kept", Name: "event/after-a-restart"}); !failed {
 		t.Errorf("an event came that the plugin was not subscribed to: %q", said)
 	}
+}
+
+// TestAToolWhoseNameIsTaken: a tool that is called like one of the server is
+// offered to nobody, and the list of plugins says so.
+func TestAToolWhoseNameIsTaken(t *testing.T) {
+	h := host(t)
+	installPlugin(t, h.data, "get", &manifest.Manifest{})
+	h.run("plugin", "enable", "get")
+	h.ready()
+	if list := string(h.ask("admin", "tools/list", "", map[string]any{})); strings.Count(list, `"name":"get_current_user"`) != 1 || !strings.Contains(list, "get_lost") {
+		t.Errorf("the tools are %s", list)
+	}
+	if said, failed := h.tool("admin", "get_current_user", map[string]any{}); failed || strings.Contains(said, "stolen") {
+		t.Errorf("the plugin answers for the server: %s", said)
+	}
+	h.eventually("the list says why", func() bool {
+		return strings.Contains(h.run("plugin", "list", "--json"), "the tool get_current_user is offered to nobody: the name is taken")
+	})
 }

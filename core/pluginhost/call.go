@@ -3,8 +3,10 @@ package pluginhost
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
@@ -77,6 +79,31 @@ func (t tools) Tools(ctx context.Context) ([]port.Tool, error) {
 
 // WatchTools implements port.ToolSource.
 func (t tools) WatchTools(changed func()) { t.Watch(changed) }
+
+// ToolRefused implements port.ToolRefusals: quoin plugin list tells.
+func (t tools) ToolRefused(name, why string) {
+	s := t.offering(func(d *pluginv1.Description) bool {
+		return slices.ContainsFunc(d.Tools, func(tool *pluginv1.Tool) bool { return PublicName(d.Name, tool.Name) == name })
+	})
+	if s != nil && s.remark(fmt.Sprintf("the tool %s is offered to nobody: %s", name, why)) {
+		t.told(s)
+	}
+}
+
+// remark adds to the reason of a plugin that runs; false when it is there
+// already, or the plugin is down.
+func (s *supervised) remark(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.proc == nil || strings.Contains(s.reason, text) || len(s.reason) > 2000 {
+		return false
+	}
+	if s.reason != "" {
+		text = s.reason + "; " + text
+	}
+	s.reason = text
+	return true
+}
 
 // CallTool implements port.ToolSource.
 func (t tools) CallTool(ctx context.Context, c port.ToolCall) (*port.ToolResult, error) {

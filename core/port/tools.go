@@ -6,7 +6,7 @@ import "context"
 type Tool struct {
 	// Name has 1 to 64 of the characters A-Z a-z 0-9 _ - . and is unique among
 	// all tools: a module takes a prefix of its own. One that is already taken
-	// by the server itself is left out, with a line in the log.
+	// by the server itself is left out, with a line in the log; see ToolRefusals.
 	Name        string
 	Title       string // for people; optional
 	Description string // for the model: when to call it and what it gives
@@ -70,6 +70,12 @@ type ToolSource interface {
 	// WatchTools is called once, at the start; the source calls changed after
 	// each change of its list. changed does not block.
 	WatchTools(changed func())
+}
+
+// ToolRefusals is a ToolSource that wants to know which of its tools no agent
+// gets, and why. It is told at every list, and does not block.
+type ToolRefusals interface {
+	ToolRefused(name, why string)
 }
 
 // UnknownTool is the code of a problem: see ToolSource.CallTool.

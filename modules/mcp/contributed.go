@@ -29,6 +29,9 @@ func (s *Service) contributed(ctx context.Context, taken map[string]bool) ([]*sd
 			t := &tools[i]
 			if err := s.usable(t, taken); err != nil {
 				s.log.WarnContext(ctx, "a tool is left out", "source", source.SourceName(), "tool", t.Name, "error", err)
+				if r, ok := source.(port.ToolRefusals); ok {
+					r.ToolRefused(t.Name, problem.From(err).Detail)
+				}
 				continue
 			}
 			taken[t.Name] = true
