@@ -108,8 +108,11 @@ func TestSignaturesAreCheckedWhenThereAreKeys(t *testing.T) {
 	}
 }
 
+// slowly is for plugins that have much to do on a busy machine.
+func slowly(c *pluginhost.Config) { c.CallTimeout, c.Health = time.Minute, time.Minute }
+
 func TestCallsThatGoWrong(t *testing.T) {
-	k := running(t, func(c *pluginhost.Config) { c.CallTimeout = time.Minute }) // for the large answer; see the next test
+	k := running(t, slowly) // for the large answer; see the next test
 	for _, c := range []struct {
 		tool string
 		kind problem.Kind
@@ -185,7 +188,7 @@ func beside(k *kit) (stop func()) {
 // A plugin that was not made with the kit sends what it likes. The limit of the
 // host holds before anything of it is read.
 func TestAnswersHaveABound(t *testing.T) {
-	k := newKit(t, func(c *pluginhost.Config) { c.CallTimeout, c.MaxMemory = time.Minute, 8<<30 })
+	k := newKit(t, func(c *pluginhost.Config) { slowly(c); c.MaxMemory = 8 << 30 })
 	k.install("giant", goodManifest)
 	k.wish("giant", plugin.CapKV)
 	k.start()
@@ -202,7 +205,7 @@ func TestAnswersHaveABound(t *testing.T) {
 }
 
 func TestAPluginThatAnswersAGigabyte(t *testing.T) {
-	k := running(t, func(c *pluginhost.Config) { c.CallTimeout, c.MaxMemory = time.Minute, 256<<20 })
+	k := running(t, func(c *pluginhost.Config) { slowly(c); c.MaxMemory = 256 << 20 })
 	defer beside(k)()
 	if _, err := k.tool("good_huge", ""); err == nil {
 		t.Error("a plugin answered a gigabyte")

@@ -196,7 +196,7 @@ func (k *kit) until(name string, want pluginhost.State) pluginhost.Status {
 // waitFor polls a condition that other processes bring about.
 func waitFor(t testing.TB, what string, ok func() bool, told func() string) {
 	t.Helper()
-	end := time.Now().Add(40 * time.Second)
+	end := time.Now().Add(3 * time.Minute) // only a failing test waits so long
 	for !ok() {
 		if time.Now().After(end) {
 			t.Fatalf("%s does not happen: %s", what, told())

@@ -145,7 +145,7 @@ function services(p: Plugin) {
     Call: async (call: any) => {
       const tool = p.tools.find((t) => t.name === call.request.tool);
       if (!tool) {
-        call.destroy({ code: grpc.status.NOT_FOUND, details: `there is no tool ${call.request.tool}` });
+        call.emit("error", { code: grpc.status.NOT_FOUND, details: `there is no tool ${call.request.tool}` });
         return;
       }
       try {
