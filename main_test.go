@@ -188,7 +188,7 @@ func (s *server) callAs(typ, method, path, body string) (int, []byte, error) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := io.ReadAll(resp.Body)
-	if err == nil && s.api != nil && path != "/readyz" { // health checks are no operations
+	if err == nil && s.api != nil && path != "/readyz" && path != "/status.json" { // health checks are no operations
 		if lie := s.api.Check(method, req.URL.EscapedPath(), resp.StatusCode, resp.Header, answer); lie != nil {
 			s.t.Errorf("%s %s: the API document lies: %v\n%.1000s", method, path, lie, answer)
 		}
