@@ -108,6 +108,14 @@ func startBinary(t testing.TB, binary string, vars ...string) *server {
 	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve")
 	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_EVENTS__LEASE=2s", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
+	s.begin()
+	return s
+}
+
+// begin starts the process and waits until it is ready.
+func (s *server) begin() {
+	t := s.t
+	t.Helper()
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +141,6 @@ func startBinary(t testing.TB, binary string, vars ...string) *server {
 	if s.api, err = webtest.Read(doc); err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 // read follows the log until the process ends.
