@@ -66,6 +66,14 @@ func From(ctx context.Context) *Identity {
 	return id
 }
 
+// Username gives the name of the caller of ctx; empty when there is none.
+func Username(ctx context.Context) string {
+	if id := From(ctx); id != nil {
+		return id.Username
+	}
+	return ""
+}
+
 // Require gives the identity of the context, or Unauthenticated.
 func Require(ctx context.Context) (*Identity, error) {
 	if id := From(ctx); id != nil {

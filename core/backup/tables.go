@@ -41,38 +41,15 @@ func (c column) number() bool {
 }
 
 func tables(ctx context.Context, d *db.DB) ([]string, error) {
-	rows, err := d.Query(ctx, listTables)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		all = append(all, name)
-	}
-	return all, rows.Err()
+	return db.All(ctx, d, db.Value[string], listTables)
 }
 
 // columns gives those of a table, by name.
 func columns(ctx context.Context, d *db.DB, table string) ([]column, error) {
-	rows, err := d.Query(ctx, listColumns, table)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []column
-	for rows.Next() {
-		var c column
-		if err := rows.Scan(&c.name, &c.kind, &c.primary); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+	return db.All(ctx, d, func(row db.Row) (c column, err error) {
+		err = row.Scan(&c.name, &c.kind, &c.primary)
+		return c, err
+	}, listColumns, table)
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

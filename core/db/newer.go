@@ -163,18 +163,5 @@ func (d *DB) appliedNames(ctx context.Context, module string) ([]string, error) 
 	if err := d.Row(ctx, tableThere, "migration_"+module).Scan(&there); err != nil || there == 0 {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, SQL("SELECT name FROM migration_"+module+" ORDER BY name"))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		all = append(all, name)
-	}
-	return all, rows.Err()
+	return All(ctx, d, Value[string], SQL("SELECT name FROM migration_"+module+" ORDER BY name"))
 }

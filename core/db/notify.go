@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -54,5 +55,21 @@ func (d *DB) Listen(ctx context.Context, channel string, fn func(payload string)
 			return err
 		}
 		fn(n.Payload)
+	}
+}
+
+// Follow listens until ctx ends, again after each failure, of which failed is
+// told. On SQLite it returns at once.
+func (d *DB) Follow(ctx context.Context, channel string, fn func(payload string), failed func(err error)) {
+	for d.Dialect() == Postgres {
+		err := d.Listen(ctx, channel, fn)
+		if ctx.Err() != nil {
+			return
+		}
+		failed(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(5*time.Second + rand.N(5*time.Second)):
+		}
 	}
 }

@@ -194,7 +194,7 @@ func (b *Bus) load(ctx context.Context, batch []work.Lease) (map[int64]Event, er
 }
 
 // scanEvent reads the columns of an event that follow those given.
-func scanEvent(rows db.Rows, before ...any) (ev Event, err error) {
+func scanEvent(rows db.Row, before ...any) (ev Event, err error) {
 	var at int64
 	var data string
 	err = rows.Scan(append(before, &ev.ID, &ev.Type, &ev.Subject, &data, &at, &ev.Actor, &ev.RequestID, &ev.Trace)...)

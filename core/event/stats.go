@@ -93,23 +93,12 @@ func (b *Bus) Stats(ctx context.Context) ([]Stats, error) {
 // Buried lists up to limit deliveries of a subscriber that were given up, those
 // after the id `after`, by id.
 func (b *Bus) Buried(ctx context.Context, subscriber string, after int64, limit int) ([]Buried, error) {
-	rows, err := b.db.Query(ctx, listBuried, subscriber, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Buried
-	for rows.Next() {
-		var d Buried
+	return db.All(ctx, b.db, func(row db.Row) (d Buried, err error) {
 		var at int64
-		d.Event, err = scanEvent(rows, &d.ID, &d.Subscriber, &d.Attempt, &at, &d.Error)
-		if err != nil {
-			return nil, err
-		}
+		d.Event, err = scanEvent(row, &d.ID, &d.Subscriber, &d.Attempt, &at, &d.Error)
 		d.At = db.Time(at)
-		all = append(all, d)
-	}
-	return all, rows.Err()
+		return d, err
+	}, listBuried, subscriber, after, limit)
 }
 
 // RetryBuried makes buried deliveries of a subscriber due now, all of them when

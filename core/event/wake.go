@@ -2,8 +2,9 @@ package event
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // channel is where processes on one PostgreSQL tell each other that there are
@@ -27,39 +28,23 @@ func (b *Bus) tell(ctx context.Context) {
 		if err != nil {
 			b.o.Log.Warn("other processes could not be told of events; they find them by polling", "error", err)
 		}
-		pause(ctx, quiet)
+		work.Pause(ctx, quiet)
 	}
 }
 
 // hear wakes the subscribers when another process tells of deliveries. A
 // connection that breaks is made again.
 func (b *Bus) hear(ctx context.Context) {
-	for {
-		err := b.db.Listen(ctx, channel, func(from string) {
-			if from != b.instance {
-				b.Wake()
-			}
-		})
-		if ctx.Err() != nil {
-			return
+	b.db.Follow(ctx, channel, func(from string) {
+		if from != b.instance {
+			b.Wake()
 		}
-		b.o.Log.Warn("no notifications of events; they are found by polling", "error", err)
-		pause(ctx, 5*time.Second+rand.N(5*time.Second))
-	}
+	}, func(err error) { b.o.Log.Warn("no notifications of events; they are found by polling", "error", err) })
 }
 
 // Wake makes every subscriber of this process look for deliveries now.
 func (b *Bus) Wake() {
 	for _, s := range b.subscribers() {
 		s.runner.Wake()
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

@@ -51,9 +51,7 @@ var (
 	dropStatus = db.SQL(`DELETE FROM plugins_status WHERE instance = ? OR updated_at < ?`)
 )
 
-type scanner interface{ Scan(dest ...any) error }
-
-func scanWish(row scanner) (*Wish, error) {
+func scanWish(row db.Row) (*Wish, error) {
 	var w Wish
 	var granted, config string
 	if err := row.Scan(&w.Name, &w.Enabled, &w.SHA256, &granted, &config, &w.RunAs, &w.Generation); err != nil {
@@ -120,21 +118,11 @@ func (s *store) tell(ctx context.Context, st Status) error {
 }
 
 func (s *store) statuses(ctx context.Context) ([]Status, error) {
-	rows, err := s.db.Query(ctx, listStatus, db.Micros(time.Now().Add(-forgetAfter)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Status
-	for rows.Next() {
-		var st Status
+	return db.All(ctx, s.db, func(row db.Row) (st Status, err error) {
 		var state string
 		var at int64
-		if err := rows.Scan(&st.Name, &st.Instance, &state, &st.Reason, &st.Version, &st.PID, &at); err != nil {
-			return nil, err
-		}
+		err = row.Scan(&st.Name, &st.Instance, &state, &st.Reason, &st.Version, &st.PID, &at)
 		st.State, st.At = State(state), db.Time(at)
-		all = append(all, st)
-	}
-	return all, rows.Err()
+		return st, err
+	}, listStatus, db.Micros(time.Now().Add(-forgetAfter)))
 }

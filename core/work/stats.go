@@ -22,24 +22,14 @@ type Stats struct {
 // without rows are not there.
 func (c *Claimer) Stats(ctx context.Context) ([]Stats, error) {
 	now := db.Micros(c.now())
-	rows, err := c.db.Query(ctx, c.stats, now, now)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Stats
-	for rows.Next() {
-		var s Stats
+	return db.All(ctx, c.db, func(row db.Row) (s Stats, err error) {
 		var oldest int64
-		if err := rows.Scan(&s.Queue, &s.Pending, &s.Leased, &s.Buried, &oldest); err != nil {
-			return nil, err
-		}
+		err = row.Scan(&s.Queue, &s.Pending, &s.Leased, &s.Buried, &oldest)
 		if oldest > 0 && oldest < now {
 			s.Lag = time.Duration(now-oldest) * time.Microsecond
 		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+		return s, err
+	}, c.stats, now, now)
 }
 
 // Buried is a row that was given up.
@@ -55,22 +45,12 @@ type Buried struct {
 // Buried lists up to limit rows of a queue that were given up, those after the
 // row number `after`, by number.
 func (c *Claimer) Buried(ctx context.Context, queue string, after int64, limit int) ([]Buried, error) {
-	rows, err := c.db.Query(ctx, c.buried, queue, after, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []Buried
-	for rows.Next() {
-		var b Buried
+	return db.All(ctx, c.db, func(row db.Row) (b Buried, err error) {
 		var at, created int64
-		if err := rows.Scan(&b.ID, &b.Queue, &b.Attempt, &at, &b.Error, &created); err != nil {
-			return nil, err
-		}
+		err = row.Scan(&b.ID, &b.Queue, &b.Attempt, &at, &b.Error, &created)
 		b.At, b.Created = db.Time(at), db.Time(created)
-		all = append(all, b)
-	}
-	return all, rows.Err()
+		return b, err
+	}, c.buried, queue, after, limit)
 }
 
 // Revive makes buried rows of a queue due now with all their attempts ahead;

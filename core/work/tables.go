@@ -43,18 +43,5 @@ func AllStats(ctx context.Context, d *db.DB) ([]TableStats, error) {
 }
 
 func tablesIn(ctx context.Context, d *db.DB) ([]string, error) {
-	rows, err := d.Query(ctx, tablesOfRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		all = append(all, name)
-	}
-	return all, rows.Err()
+	return db.All(ctx, d, db.Value[string], tablesOfRows)
 }

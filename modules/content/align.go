@@ -221,18 +221,8 @@ func (m *mover) note(d placed, err error) {
 
 // placed gives what is in an environment; the name of the type is not set.
 func (s store) placed(ctx context.Context, statement *db.Statement, args ...any) ([]placed, error) {
-	rows, err := s.db.Query(ctx, statement, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []placed
-	for rows.Next() {
-		var d placed
-		if err := rows.Scan(&d.typeID, &d.key.OUUID, &d.revision); err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	return all, rows.Err()
+	return db.All(ctx, s.db, func(row db.Row) (d placed, err error) {
+		err = row.Scan(&d.typeID, &d.key.OUUID, &d.revision)
+		return d, err
+	}, statement, args...)
 }

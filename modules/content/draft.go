@@ -125,7 +125,7 @@ func (s *Service) redraft(ctx context.Context, ct *contentType, w Write, body []
 		return err
 	case !head.Draft || head.Failed:
 		return problem.New(problem.NotFound, "the document has no draft").WithCode("no_draft")
-	case head.lockedFor(who(ctx), s.now()):
+	case head.lockedFor(auth.Username(ctx), s.now()):
 		return s.draftExists(ctx, head)
 	}
 	if err := matches(w.IfMatch, head); err != nil {
@@ -197,7 +197,7 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 	case !r.Draft:
 		o.Notices = []string{"the revision was finalized already"}
 		return o, nil
-	case r.lockedFor(who(ctx), s.now()):
+	case r.lockedFor(auth.Username(ctx), s.now()):
 		return nil, s.draftExists(ctx, r)
 	}
 	if err := ct.inCircle(ctx, r.Raw); err != nil {
@@ -208,8 +208,8 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 		return nil, invalid(found.Errors)
 	}
 	now := s.now()
-	r.Raw = ct.seal(nil, r.Raw, who(ctx), now)
-	r.FinalizedAt, r.FinalizedBy = db.Micros(now), who(ctx)
+	r.Raw = ct.seal(nil, r.Raw, auth.Username(ctx), now)
+	r.FinalizedAt, r.FinalizedBy = db.Micros(now), auth.Username(ctx)
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
 		if err := s.store.finalize(ctx, r); err != nil {
 			return err
@@ -246,7 +246,7 @@ func (s *Service) Discard(ctx context.Context, typeName string, id int64) (*Outc
 	if !r.Draft || r.Deleted {
 		return nil, problem.New(problem.Invalid, "revision %d is not the current draft of its document", id)
 	}
-	if r.lockedFor(who(ctx), s.now()) {
+	if r.lockedFor(auth.Username(ctx), s.now()) {
 		return nil, s.draftExists(ctx, r)
 	}
 	if err := ct.inCircle(ctx, r.Raw); err != nil {

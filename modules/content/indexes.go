@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -161,5 +162,5 @@ func newIndexData(environment, index, old string, aliases []string) []byte {
 }
 
 func (x *indexes) emit(ctx context.Context, name, subject string, data []byte) error {
-	return x.bus.Emit(ctx, event.Event{Type: name, Subject: subject, Data: data, Actor: who(ctx), RequestID: telemetry.RequestID(ctx)})
+	return x.bus.Emit(ctx, event.Event{Type: name, Subject: subject, Data: data, Actor: auth.Username(ctx), RequestID: telemetry.RequestID(ctx)})
 }

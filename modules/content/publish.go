@@ -42,7 +42,7 @@ func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, 
 				return err
 			}
 		}
-		if err := s.store.publish(ctx, r, env.id, db.Micros(s.now()), who(ctx)); err != nil {
+		if err := s.store.publish(ctx, r, env.id, db.Micros(s.now()), auth.Username(ctx)); err != nil {
 			return err
 		}
 		return s.emit(ctx, "content.published."+env.name, ct, ouuid, env, r.Raw)
@@ -138,7 +138,7 @@ func (s *Service) Unpublish(ctx context.Context, typeName, ouuid, envName string
 		return false, err
 	}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
-		if was, err = s.store.unpublish(ctx, ct.id, ouuid, env.id, db.Micros(s.now()), who(ctx)); err != nil || !was {
+		if was, err = s.store.unpublish(ctx, ct.id, ouuid, env.id, db.Micros(s.now()), auth.Username(ctx)); err != nil || !was {
 			return err
 		}
 		return s.emit(ctx, "content.unpublish", ct, ouuid, env, nil)
@@ -164,7 +164,7 @@ func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, r
 		if err := matches(ifMatch, head); err != nil {
 			return err
 		}
-		if head.lockedFor(who(ctx), s.now()) {
+		if head.lockedFor(auth.Username(ctx), s.now()) {
 			return s.draftExists(ctx, head)
 		}
 		if err := ct.inCircle(ctx, head.Raw); err != nil {
@@ -172,7 +172,7 @@ func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, r
 		}
 		// Unpublishing comes first: a write in another transaction holds the
 		// same row, and its revision must be seen by what follows.
-		if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), who(ctx)); err != nil {
+		if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), auth.Username(ctx)); err != nil {
 			return err
 		}
 		if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {

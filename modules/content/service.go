@@ -165,14 +165,6 @@ func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
 // atom is how the API writes times.
 const atom = "2006-01-02T15:04:05-07:00"
 
-// who gives the user on whose behalf a write happens.
-func who(ctx context.Context) string {
-	if id := auth.From(ctx); id != nil {
-		return id.Username
-	}
-	return ""
-}
-
 // emit adds an event about a document to the transaction.
 func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid string, env *environment, raw []byte) error {
 	data := make([]byte, 0, len(raw)+len(env.name)+len(env.alias)+len(ct.Name)+len(ouuid)+96)
@@ -188,7 +180,7 @@ func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid 
 
 // tell adds an event to the transaction, with who made it happen.
 func (s *Service) tell(ctx context.Context, name, subject string, data []byte) error {
-	return s.bus.Emit(ctx, event.Event{Type: name, Subject: subject, Data: data, Actor: who(ctx), RequestID: telemetry.RequestID(ctx)})
+	return s.bus.Emit(ctx, event.Event{Type: name, Subject: subject, Data: data, Actor: auth.Username(ctx), RequestID: telemetry.RequestID(ctx)})
 }
 
 // refreshed waits until the document is searchable; what goes wrong is a

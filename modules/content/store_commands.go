@@ -17,19 +17,7 @@ var (
 
 // ouuids gives a page of the documents of a type, those after a name.
 func (s store) ouuids(ctx context.Context, typeID int64, after string) (page []string, err error) {
-	rows, err := s.db.Query(ctx, selectOUUIDs, typeID, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var ouuid string
-		if err := rows.Scan(&ouuid); err != nil {
-			return nil, err
-		}
-		page = append(page, ouuid)
-	}
-	return page, rows.Err()
+	return db.All(ctx, s.db, db.Value[string], selectOUUIDs, typeID, after)
 }
 
 // prune removes the revisions of a document that are final but neither the

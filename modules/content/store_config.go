@@ -35,19 +35,11 @@ func (s store) configs(ctx context.Context) (all []entity, version int64, err er
 	if version, err = s.configVersion(ctx); err != nil {
 		return nil, 0, err
 	}
-	rows, err := s.db.Query(ctx, selectConfig)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var e entity
-		if err := rows.Scan(&e.ID, &e.Kind, &e.Name, &e.Export, &e.State); err != nil {
-			return nil, 0, err
-		}
-		all = append(all, e)
-	}
-	return all, version, rows.Err()
+	all, err = db.All(ctx, s.db, func(row db.Row) (e entity, err error) {
+		err = row.Scan(&e.ID, &e.Kind, &e.Name, &e.Export, &e.State)
+		return e, err
+	}, selectConfig)
+	return all, version, err
 }
 
 func (s store) configVersion(ctx context.Context) (v int64, err error) {

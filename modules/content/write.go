@@ -77,8 +77,8 @@ func (s *Service) index(ctx context.Context, ct *contentType, w Write, body []by
 	}
 	now := s.now()
 	final := &revision{
-		TypeID: ct.id, OUUID: o.OUUID, CreatedAt: db.Micros(now), CreatedBy: who(ctx), FinalizedAt: db.Micros(now), FinalizedBy: who(ctx),
-		Raw: ct.seal(make([]byte, 0, len(data)+256), data, who(ctx), now),
+		TypeID: ct.id, OUUID: o.OUUID, CreatedAt: db.Micros(now), CreatedBy: auth.Username(ctx), FinalizedAt: db.Micros(now), FinalizedBy: auth.Username(ctx),
+		Raw: ct.seal(make([]byte, 0, len(data)+256), data, auth.Username(ctx), now),
 	}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
 		var err error
@@ -124,7 +124,7 @@ func (s *Service) mayWrite(ctx context.Context, ct *contentType, w Write, head *
 
 // draftExists tells whose draft is in the way.
 func (s *Service) draftExists(ctx context.Context, head *revision) error {
-	if head.lockedFor(who(ctx), s.now()) {
+	if head.lockedFor(auth.Username(ctx), s.now()) {
 		return problem.New(problem.Locked, "the document is locked by %s until %s", head.LockBy, db.Time(head.LockUntil).Format(atom))
 	}
 	return problem.New(problem.Conflict, "the document has a draft, revision %d by %s: finalize or discard it first", head.ID, head.CreatedBy).WithCode("draft_exists")
@@ -226,8 +226,8 @@ func (s *Service) add(ctx context.Context, head, draft *revision) error {
 func (s *Service) draft(ctx context.Context, ct *contentType, ouuid string, data []byte) *revision {
 	now := s.now()
 	return &revision{
-		TypeID: ct.id, OUUID: ouuid, Draft: true, Raw: data, CreatedAt: db.Micros(now), CreatedBy: who(ctx),
-		LockBy: who(ctx), LockUntil: db.Micros(now.Add(s.cfg.LockTime)),
+		TypeID: ct.id, OUUID: ouuid, Draft: true, Raw: data, CreatedAt: db.Micros(now), CreatedBy: auth.Username(ctx),
+		LockBy: auth.Username(ctx), LockUntil: db.Micros(now.Add(s.cfg.LockTime)),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/problem"
 )
@@ -42,7 +43,7 @@ func (s *Service) Chunk(ctx context.Context, c Chunk) (State, error) {
 	body := s.buffers.Get().(*bufio.Reader)
 	body.Reset(c.Body)
 	defer func() { body.Reset(nil); s.buffers.Put(body) }()
-	st := State{Hash: hash, Algo: s.algo.name, User: username(ctx)}
+	st := State{Hash: hash, Algo: s.algo.name, User: auth.Username(ctx)}
 	var at int64
 	for {
 		var known bool

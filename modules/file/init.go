@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
@@ -87,7 +88,7 @@ func (s *Service) Init(ctx context.Context, a Announced) (State, error) {
 
 // announced checks what the client says.
 func (s *Service) announced(ctx context.Context, a Announced) (State, error) {
-	st := State{Hash: strings.ToLower(a.Hash), Name: cleanName(a.Name), Type: cleanType(a.Type), Algo: s.algo.name, User: username(ctx)}
+	st := State{Hash: strings.ToLower(a.Hash), Name: cleanName(a.Name), Type: cleanType(a.Type), Algo: s.algo.name, User: auth.Username(ctx)}
 	if a.Size != nil {
 		st.Size = *a.Size
 	}

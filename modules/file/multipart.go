@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/web"
@@ -166,7 +167,7 @@ func (f *form) file(ctx context.Context, part *formPart) error {
 		return told(err)
 	}
 	typ := part.head.Header.Get("Content-Type")
-	f.object = &object{Hash: f.d.text(), Algo: f.s.algo.name, Size: n, Name: cleanName(part.head.FileName()), Type: typ, Sniffed: sniff(f.head), UploadedBy: username(ctx)}
+	f.object = &object{Hash: f.d.text(), Algo: f.s.algo.name, Size: n, Name: cleanName(part.head.FileName()), Type: typ, Sniffed: sniff(f.head), UploadedBy: auth.Username(ctx)}
 	return nil
 }
 

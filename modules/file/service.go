@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/port"
@@ -149,14 +148,6 @@ func (s *Service) Heads(ctx context.Context, hashes []string) ([]bool, error) {
 		list[i] = found[strings.ToLower(h)] != nil
 	}
 	return list, s.seen.add(ctx, found)
-}
-
-// username is who uploads; a file that is put there by a command has nobody.
-func username(ctx context.Context) string {
-	if id := auth.From(ctx); id != nil {
-		return id.Username
-	}
-	return ""
 }
 
 func newStage() string { return uuid.Must(uuid.NewV7()).String() } // fails without randomness only

@@ -63,20 +63,10 @@ func (s store) idle(ctx context.Context, since, now time.Time) ([]*upload, error
 }
 
 func (s store) list(ctx context.Context, st *db.Statement, args ...any) ([]*upload, error) {
-	rows, err := s.db.Query(ctx, st, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []*upload
-	for rows.Next() {
+	return db.All(ctx, s.db, func(row db.Row) (*upload, error) {
 		u := &upload{}
-		if err := u.scan(rows); err != nil {
-			return nil, err
-		}
-		list = append(list, u)
-	}
-	return list, rows.Err()
+		return u, u.scan(row)
+	}, st, args...)
 }
 
 // upload gives an upload; nil when there is none.
@@ -164,20 +154,7 @@ func (s store) join(ctx context.Context, hash, user string, at int64, now time.T
 
 // clients gives the offsets at which the clients of a user are.
 func (s store) clients(ctx context.Context, hash, user string) ([]int64, error) {
-	rows, err := s.db.Query(ctx, selectClients, hash, user)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []int64
-	for rows.Next() {
-		var at int64
-		if err := rows.Scan(&at); err != nil {
-			return nil, err
-		}
-		list = append(list, at)
-	}
-	return list, rows.Err()
+	return db.All(ctx, s.db, db.Value[int64], selectClients, hash, user)
 }
 
 // moveClient moves a client from an offset to another.
@@ -232,18 +209,5 @@ func (s store) complete(ctx context.Context, o *object, now time.Time) (uploads 
 }
 
 func (s store) ids(ctx context.Context, st *db.Statement, args ...any) ([]string, error) {
-	rows, err := s.db.Query(ctx, st, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var list []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		list = append(list, id)
-	}
-	return list, rows.Err()
+	return db.All(ctx, s.db, db.Value[string], st, args...)
 }

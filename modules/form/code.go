@@ -90,7 +90,7 @@ func (s *Service) Verification(ctx context.Context, value string) (code string, 
 		}
 		var hashed bool
 		var tries int
-		_, err := found(&code, s.store.db.Row(ctx, oneCode, key, db.Micros(now)).Scan(&code, &hashed, &tries))
+		_, err := db.Found(&code, s.store.db.Row(ctx, oneCode, key, db.Micros(now)).Scan(&code, &hashed, &tries))
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (s *Service) Code(ctx context.Context, value string) (code string, err erro
 	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
 		var hashed bool
 		var tries int
-		_, err := found(&code, s.store.db.Row(ctx, oneCode, key, db.Micros(s.now())).Scan(&code, &hashed, &tries))
+		_, err := db.Found(&code, s.store.db.Row(ctx, oneCode, key, db.Micros(s.now())).Scan(&code, &hashed, &tries))
 		if err != nil {
 			return err
 		}
@@ -159,13 +159,13 @@ func (s *Service) Check(ctx context.Context, value, code string) error {
 		var stored string
 		var hashed bool
 		var tries int
-		_, err := found(&stored, s.store.db.Row(ctx, useTry, key, db.Micros(now), maxTries).Scan(&stored, &hashed, &tries))
+		_, err := db.Found(&stored, s.store.db.Row(ctx, useTry, key, db.Micros(now), maxTries).Scan(&stored, &hashed, &tries))
 		if err != nil {
 			return err
 		}
 		if stored == "" {
 			var known string
-			if _, err := found(&known, s.store.db.Row(ctx, oneCode, key, db.Micros(now)).Scan(&known, &hashed, &tries)); err != nil {
+			if _, err := db.Found(&known, s.store.db.Row(ctx, oneCode, key, db.Micros(now)).Scan(&known, &hashed, &tries)); err != nil {
 				return err
 			}
 			if known == "" {

@@ -102,7 +102,7 @@ func (s *Service) Trash(ctx context.Context) error {
 // with it: then the time is negative.
 func (s *Service) burn(ctx context.Context, key string, before int64) error {
 	var at int64
-	_, err := found(&at, s.store.db.Row(ctx, trashedAt, key).Scan(&at))
+	_, err := db.Found(&at, s.store.db.Row(ctx, trashedAt, key).Scan(&at))
 	if err != nil || at == 0 || at < 0 && -at > before {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *Service) Orphans(ctx context.Context) (keys []string, err error) {
 			return nil
 		}
 		var one int
-		if _, err := found(&one, s.store.db.Row(ctx, fileIsThere, id).Scan(&one)); err != nil {
+		if _, err := db.Found(&one, s.store.db.Row(ctx, fileIsThere, id).Scan(&one)); err != nil {
 			return err
 		}
 		if one == 0 {

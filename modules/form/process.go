@@ -52,7 +52,7 @@ func (s *Service) Claim(ctx context.Context, form, id string) (*Submission, erro
 	err := s.store.db.InTx(ctx, func(ctx context.Context) (err error) {
 		now := s.now()
 		if id == "" {
-			sub, err = found(scan(s.store.db.Row(ctx, nextFree, form, db.Micros(now), db.Micros(now))))
+			sub, err = db.Found(scan(s.store.db.Row(ctx, nextFree, form, db.Micros(now), db.Micros(now))))
 		} else if sub, err = s.store.one(ctx, id, now); sub == nil && err == nil {
 			err = unknown()
 		}

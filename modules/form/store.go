@@ -2,7 +2,6 @@ package form
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,10 +48,7 @@ var (
 	sweepAccess  = db.SQL(`DELETE FROM form_access WHERE at < ?`)
 )
 
-// scanner is a row, alone or among others.
-type scanner interface{ Scan(dest ...any) error }
-
-func scan(row scanner) (*Submission, error) {
+func scan(row db.Row) (*Submission, error) {
 	var s Submission
 	var data, processID, processBy *string
 	var expires, held, processed, created, modified int64
@@ -73,13 +69,6 @@ func scan(row scanner) (*Submission, error) {
 	s.ExpiresAt, s.HeldUntil, s.Processed = db.Time(expires), db.Time(held), db.Time(processed)
 	s.CreatedAt, s.Modified = db.Time(created), db.Time(modified)
 	return &s, nil
-}
-
-func found[T any](v *T, err error) (*T, error) {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, nil
-	}
-	return v, err
 }
 
 // insert stores a submission whose files are in the blob store already.
@@ -105,7 +94,7 @@ func (st *store) insert(ctx context.Context, s *Submission) error {
 
 // one finds a submission with its files, nil when there is none.
 func (st *store) one(ctx context.Context, id string, now time.Time) (*Submission, error) {
-	s, err := found(scan(st.db.Row(ctx, oneSubmission, id, db.Micros(now))))
+	s, err := db.Found(scan(st.db.Row(ctx, oneSubmission, id, db.Micros(now))))
 	if err != nil || s == nil {
 		return nil, err
 	}
@@ -114,19 +103,12 @@ func (st *store) one(ctx context.Context, id string, now time.Time) (*Submission
 
 // files adds the files of a submission.
 func (st *store) files(ctx context.Context, s *Submission) error {
-	rows, err := st.db.Query(ctx, filesOf, s.ID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var f File
-		if err := rows.Scan(&f.ID, &f.Filename, &f.MimeType, &f.Size, &f.FormField); err != nil {
-			return err
-		}
-		s.Files = append(s.Files, &f)
-	}
-	return rows.Err()
+	var err error
+	s.Files, err = db.All(ctx, st.db, func(row db.Row) (*File, error) {
+		f := &File{}
+		return f, row.Scan(&f.ID, &f.Filename, &f.MimeType, &f.Size, &f.FormField)
+	}, filesOf, s.ID)
+	return err
 }
 
 // page lists submissions after one, by age, without their files.
@@ -135,21 +117,8 @@ func (st *store) page(ctx context.Context, f Filter, after int64, now time.Time,
 	if until.IsZero() {
 		until = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 	}
-	rows, err := st.db.Query(ctx, listAfter, after, db.Micros(now), f.Name, f.Name, f.Instance, f.Instance, f.Locale, f.Locale,
+	return db.All(ctx, st.db, scan, listAfter, after, db.Micros(now), f.Name, f.Name, f.Instance, f.Instance, f.Locale, f.Locale,
 		db.Micros(f.Since), db.Micros(until), f.Processed, f.Processed, f.Processed, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*Submission
-	for rows.Next() {
-		s, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
 }
 
 // remove deletes a submission with its files; their bytes go to the trash.
@@ -171,18 +140,5 @@ func (st *store) removeFiles(ctx context.Context, id string, now time.Time) (fil
 
 // strings runs a query that answers texts.
 func (st *store) strings(ctx context.Context, q *db.Statement, args ...any) ([]string, error) {
-	rows, err := st.db.Query(ctx, q, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+	return db.All(ctx, st.db, db.Value[string], q, args...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // commands are the commands that manage jobs; those of schedules are in
@@ -130,7 +131,7 @@ func runOutput(ctx context.Context, s *Service, call *module.Call) error {
 		case p.Over || p.Output == "" && !call.Bool("follow"):
 			return nil
 		case p.Output == "":
-			pause(ctx, time.Second)
+			work.Pause(ctx, time.Second)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // channel is where processes on one PostgreSQL tell each other what has
@@ -164,38 +164,22 @@ func (h *hub) tell(ctx context.Context) {
 			}
 			cancel()
 		}
-		pause(ctx, quiet)
+		work.Pause(ctx, quiet)
 	}
 }
 
 // hear wakes when another process tells. What this process told comes back as
 // well and finds nobody, or somebody who looks once too often.
 func (h *hub) hear(ctx context.Context) {
-	for {
-		err := h.db.Listen(ctx, channel, func(text string) {
-			if text == "" || text == "*" {
-				h.wakeAll()
-				return
-			}
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			for key := range strings.SplitSeq(text, "\n") {
-				h.wakeLocked(key)
-			}
-		})
-		if ctx.Err() != nil {
+	h.db.Follow(ctx, channel, func(text string) {
+		if text == "" || text == "*" {
+			h.wakeAll()
 			return
 		}
-		h.log.Warn("no notifications of jobs; they are found by polling", "error", err)
-		pause(ctx, 5*time.Second+rand.N(5*time.Second))
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for key := range strings.SplitSeq(text, "\n") {
+			h.wakeLocked(key)
+		}
+	}, func(err error) { h.log.Warn("no notifications of jobs; they are found by polling", "error", err) })
 }

@@ -118,7 +118,7 @@ func (k *keeper) look(ctx context.Context) {
 		if err := errors.Join(k.service.RunDue(ctx), k.service.Sweep(ctx)); err != nil && ctx.Err() == nil {
 			k.service.log.WarnContext(ctx, "schedules and lost jobs could not be looked for; trying again", "error", err)
 		}
-		pause(ctx, 2*time.Second)
+		work.Pause(ctx, 2*time.Second)
 	}
 }
 

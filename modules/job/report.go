@@ -88,31 +88,27 @@ func (s *Service) Heartbeat(ctx context.Context, r Report) (n News, err error) {
 // Complete ends a job with success; a second time it does nothing. It is a
 // Conflict for one that has ended otherwise.
 func (s *Service) Complete(ctx context.Context, r Report, exit *int64) error {
-	return s.reported(ctx, r, func(ctx context.Context, j *Job) error {
-		switch {
-		case j.State == Done:
-			return nil
-		case j.State.Over():
-			return ended(j)
-		}
-		j.ExitCode = exit
-		return s.end(ctx, j, Done, statusCompleted)
-	})
+	return s.over(ctx, r, true, exit, func(ctx context.Context, j *Job) error { return s.end(ctx, j, Done, statusCompleted) })
 }
 
 // Fail ends a job without success, or makes it wait for its next attempt if it
 // has any; a second time it does nothing. It is a Conflict for one that has
 // completed.
 func (s *Service) Fail(ctx context.Context, r Report, message string, exit *int64) error {
+	return s.over(ctx, r, false, exit, func(ctx context.Context, j *Job) error { return s.failed(ctx, j, message) })
+}
+
+// over ends a job, with success or not, unless it has ended in that way.
+func (s *Service) over(ctx context.Context, r Report, success bool, exit *int64, end func(ctx context.Context, j *Job) error) error {
 	return s.reported(ctx, r, func(ctx context.Context, j *Job) error {
 		switch {
-		case j.State == Done:
-			return ended(j)
-		case j.State.Over():
+		case j.State.Over() && (j.State == Done) == success:
 			return nil
+		case j.State.Over():
+			return ended(j)
 		}
 		j.ExitCode = exit
-		return s.failed(ctx, j, message)
+		return end(ctx, j)
 	})
 }
 

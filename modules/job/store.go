@@ -43,9 +43,7 @@ var (
 	selectNewest = db.SQL(`SELECT ` + columns + ` FROM job WHERE (? = '' OR state = ?) AND (? = '' OR tag = ?) ORDER BY id DESC LIMIT ?`)
 )
 
-type scanner interface{ Scan(dest ...any) error }
-
-func scanJob(row scanner) (*Job, error) {
+func scanJob(row db.Row) (*Job, error) {
 	j := &Job{}
 	var created, modified, started, finished, cut, cancel, due, lease int64
 	err := row.Scan(&j.ID, &j.Command, &j.Tag, &j.User, &j.State, &j.Status, &created, &modified, &started, &finished, &j.Attempt, &j.ExitCode, &j.Schedule,
@@ -169,20 +167,7 @@ func (s store) output(ctx context.Context, id, from int64, limit int) ([]byte, e
 
 // ids runs a statement that answers ids.
 func (s store) ids(ctx context.Context, st *db.Statement, args ...any) ([]int64, error) {
-	rows, err := s.db.Query(ctx, st, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	ids := []int64{}
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+	return db.All(ctx, s.db, db.Value[int64], st, args...)
 }
 
 // remove deletes a job with its output.
@@ -195,18 +180,5 @@ func (s store) remove(ctx context.Context, id int64) error {
 
 // list gives the newest jobs; an empty state or tag means any.
 func (s store) list(ctx context.Context, state, tag string, limit int) ([]*Job, error) {
-	rows, err := s.db.Query(ctx, selectNewest, state, state, tag, tag, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*Job
-	for rows.Next() {
-		j, err := scanJob(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, j)
-	}
-	return all, rows.Err()
+	return db.All(ctx, s.db, scanJob, selectNewest, state, state, tag, tag, limit)
 }

@@ -25,7 +25,7 @@ var (
 	countOpen          = db.SQL(`SELECT count(*) FROM job WHERE schedule = ? AND schedule <> '' AND finished_at = 0`)
 )
 
-func scanSchedule(row scanner) (*Schedule, error) {
+func scanSchedule(row db.Row) (*Schedule, error) {
 	x := &Schedule{}
 	var previous, due int64
 	err := row.Scan(&x.ID, &x.Name, &x.export, &x.Cron, &x.Zone, &x.Command, &x.Tag, &x.User, &x.Overlap, &previous, &due)
@@ -46,20 +46,7 @@ func (s store) scheduleByID(ctx context.Context, id int64) (*Schedule, error) {
 }
 
 func (s store) allSchedules(ctx context.Context) ([]*Schedule, error) {
-	rows, err := s.db.Query(ctx, selectSchedules)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*Schedule
-	for rows.Next() {
-		x, err := scanSchedule(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, x)
-	}
-	return all, rows.Err()
+	return db.All(ctx, s.db, scanSchedule, selectSchedules)
 }
 
 // saveSchedule writes a schedule and sets its id.

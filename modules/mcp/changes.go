@@ -12,6 +12,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // changes tells agents of documents and lists that have changed. It takes in
@@ -128,7 +129,7 @@ func (c *changes) run(ctx context.Context) {
 			return
 		case <-c.wake:
 		}
-		wait(ctx, gather)
+		work.Pause(ctx, gather)
 		c.mu.Lock()
 		here, away := c.here, c.away
 		c.here, c.away = news{}, news{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // The fixtures are what the public conformance suite expects of a server: their
@@ -118,7 +119,7 @@ func progressFixtures() []fixture {
 				if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 					return nil, err
 				}
-				wait(ctx, pace)
+				work.Pause(ctx, pace)
 			}
 			return says("Tool with logging executed successfully"), nil
 		}},
@@ -132,7 +133,7 @@ func progressFixtures() []fixture {
 			tell := progress(ctx, req)
 			for _, done := range []float64{0, 50, 100} {
 				tell(done, 100, fmt.Sprintf("%.0f of 100", done))
-				wait(ctx, pace)
+				work.Pause(ctx, pace)
 			}
 			return says("%v", req.Params.GetProgressToken()), nil
 		}},
@@ -144,7 +145,7 @@ func progressFixtures() []fixture {
 			if req.Extra != nil && req.Extra.CloseSSEStream != nil {
 				req.Extra.CloseSSEStream(sdk.CloseSSEStreamArgs{RetryAfter: pace})
 			}
-			wait(ctx, 2*pace)
+			work.Pause(ctx, 2*pace)
 			return says("You came back"), nil
 		}},
 	}

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // lookEvery is how often it is looked whether the caller of a long request may
@@ -118,7 +119,7 @@ func donorsOf(ctx context.Context, server *sdk.Server, versions []string) map[st
 // minute until ctx ends. They go on when they are used again.
 func (s *Service) forget(ctx context.Context) {
 	for {
-		wait(ctx, time.Minute)
+		work.Pause(ctx, time.Minute)
 		if ctx.Err() != nil {
 			return
 		}

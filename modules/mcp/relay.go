@@ -11,6 +11,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // channel is where processes on one PostgreSQL tell each other what concerns
@@ -43,30 +44,9 @@ func (s *Service) tell(what, about string) {
 
 // hear follows what the other processes tell, until ctx ends.
 func (s *Service) hear(ctx context.Context) {
-	begun := false
-	for ctx.Err() == nil {
-		err := s.store.db.Listen(ctx, channel, func(payload string) {
-			if payload == "" && begun {
-				s.changes.told(true, everything)
-			}
-			begun = true
-			s.heard(payload)
-		})
-		if ctx.Err() != nil || s.store.db.Dialect() != db.Postgres {
-			return
-		}
+	s.store.db.Follow(ctx, channel, s.heard, func(err error) {
 		s.log.Warn("nothing is heard of the sessions of other processes", "error", err)
-		wait(ctx, 5*time.Second)
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	})
 }
 
 // heard takes in what another process told. The empty payload means that
@@ -110,7 +90,7 @@ func (s *Service) heard(payload string) {
 // processes tell each other may be lost.
 func (s *Service) poll(ctx context.Context) {
 	for s.store.db.Dialect() == db.Postgres && ctx.Err() == nil {
-		wait(ctx, time.Second)
+		work.Pause(ctx, time.Second)
 		if slices.ContainsFunc(s.sessions.list(), (*session).busy) {
 			s.fetch()
 		}

@@ -126,6 +126,19 @@ func (s *Service) runFinalize(ctx context.Context, c *call) (*result, error) {
 	if err := s.mayRelease(ctx, t.ContentType); err != nil {
 		return nil, err
 	}
+	return s.endDraft(ctx, c, t, "finalize", "Finalize the draft of %s %s? It becomes public in the default environment.", s.Editor.Finalize)
+}
+
+func (s *Service) runDiscard(ctx context.Context, c *call) (*result, error) {
+	t, err := targetOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.endDraft(ctx, c, t, "discard", "Throw the draft of %s %s away? These changes are lost.", s.Editor.Discard)
+}
+
+// endDraft does with the draft of a document what a person agrees to.
+func (s *Service) endDraft(ctx context.Context, c *call, t *target, tool, question string, end func(ctx context.Context, k port.Key, revision int64, etag string) (*port.Saved, error)) (*result, error) {
 	r, err := s.draft(ctx, t)
 	if err != nil {
 		return nil, err
@@ -134,12 +147,11 @@ func (s *Service) runFinalize(ctx context.Context, c *call) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	question := "Finalize the draft of " + r.Key.Type + " " + r.Key.OUUID + "? It becomes public in the default environment."
-	asked, err := s.agreed(ctx, c, release{Tool: "finalize", Revision: r.ID, ETag: r.ETag}, question, from, r)
+	asked, err := s.agreed(ctx, c, release{Tool: tool, Revision: r.ID, ETag: r.ETag}, fmt.Sprintf(question, r.Key.Type, r.Key.OUUID), from, r)
 	if asked != nil || err != nil {
 		return asked, err
 	}
-	o, err := s.Editor.Finalize(ctx, r.Key, r.ID, r.ETag)
+	o, err := end(ctx, r.Key, r.ID, r.ETag)
 	if err != nil {
 		return nil, err
 	}
@@ -174,31 +186,6 @@ func (s *Service) runPublish(ctx context.Context, c *call) (*result, error) {
 	d := savedOf(o)
 	d.Environment = t.Environment
 	return object(d)
-}
-
-func (s *Service) runDiscard(ctx context.Context, c *call) (*result, error) {
-	t, err := targetOf(c)
-	if err != nil {
-		return nil, err
-	}
-	r, err := s.draft(ctx, t)
-	if err != nil {
-		return nil, err
-	}
-	from, err := s.before(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	question := "Throw the draft of " + r.Key.Type + " " + r.Key.OUUID + " away? These changes are lost."
-	asked, err := s.agreed(ctx, c, release{Tool: "discard", Revision: r.ID, ETag: r.ETag}, question, from, r)
-	if asked != nil || err != nil {
-		return asked, err
-	}
-	o, err := s.Editor.Discard(ctx, r.Key, r.ID, r.ETag)
-	if err != nil {
-		return nil, err
-	}
-	return object(savedOf(o))
 }
 
 // mayRelease checks the right to make documents of a type public, which

@@ -57,18 +57,8 @@ func (s store) request(ctx context.Context, id int64) (*request, error) {
 
 // open gives requests that nobody works on.
 func (s store) open(ctx context.Context, silentSince time.Time, n int) ([]request, error) {
-	rows, err := s.db.Query(ctx, openRequests, db.Micros(silentSince), n)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []request
-	for rows.Next() {
-		var r request
-		if err := rows.Scan(&r.ID, &r.What, &r.Argument); err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, rows.Err()
+	return db.All(ctx, s.db, func(row db.Row) (r request, err error) {
+		err = row.Scan(&r.ID, &r.What, &r.Argument)
+		return r, err
+	}, openRequests, db.Micros(silentSince), n)
 }

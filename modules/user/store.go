@@ -40,10 +40,7 @@ var (
 	replaceHash   = db.SQL(`UPDATE user_account SET password_hash = ? WHERE id = ? AND password_hash = ?`)
 )
 
-// scanner is a row, alone or among others.
-type scanner interface{ Scan(dest ...any) error }
-
-func scanAccount(row scanner) (*User, error) {
+func scanAccount(row db.Row) (*User, error) {
 	var u User
 	var roles, circles, options, extra string
 	var expires, login, created, modified int64
@@ -65,17 +62,9 @@ func scanAccount(row scanner) (*User, error) {
 func (u *User) values() []any {
 	return []any{
 		u.Username, canonical(u.Username), u.Email, canonical(u.Email), u.DisplayName, u.PasswordHash,
-		jsonList(u.Roles), jsonList(u.Circles), u.Enabled, db.Micros(u.ExpiresAt), db.Micros(u.LastLogin),
+		db.List(u.Roles), db.List(u.Circles), u.Enabled, db.Micros(u.ExpiresAt), db.Micros(u.LastLogin),
 		u.Locale, u.LocalePreferred, jsonObject(u.Options), jsonObject(u.Extra), db.Micros(u.CreatedAt), db.Micros(u.ModifiedAt),
 	}
-}
-
-func jsonList(list []string) string {
-	if list == nil {
-		return "[]"
-	}
-	b, _ := json.Marshal(list) // strings always marshal
-	return string(b)
 }
 
 func jsonObject(raw []byte) string {
@@ -92,48 +81,28 @@ func (s *store) count(ctx context.Context) (n int64, err error) {
 
 // list gives every account, by name.
 func (s *store) list(ctx context.Context) ([]*User, error) {
-	rows, err := s.db.Query(ctx, listAccounts)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*User
-	for rows.Next() {
-		u, err := scanAccount(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, u)
-	}
-	return all, rows.Err()
+	return db.All(ctx, s.db, scanAccount, listAccounts)
 }
 
 // The finders give nil without an error when there is no such account.
 
 func (s *store) byID(ctx context.Context, id int64) (*User, error) {
-	return found(scanAccount(s.db.Row(ctx, accountByID, id)))
+	return db.Found(scanAccount(s.db.Row(ctx, accountByID, id)))
 }
 
 func (s *store) byName(ctx context.Context, name string) (*User, error) {
-	return found(scanAccount(s.db.Row(ctx, accountByName, canonical(name))))
+	return db.Found(scanAccount(s.db.Row(ctx, accountByName, canonical(name))))
 }
 
 func (s *store) byEmail(ctx context.Context, email string) (*User, error) {
-	return found(scanAccount(s.db.Row(ctx, accountByEmail, canonical(email))))
+	return db.Found(scanAccount(s.db.Row(ctx, accountByEmail, canonical(email))))
 }
 
 // forLogin finds an account by its name or else by its address, in one query
 // so that the time does not tell which it was.
 func (s *store) forLogin(ctx context.Context, name string) (*User, error) {
 	c := canonical(name)
-	return found(scanAccount(s.db.Row(ctx, accountForLogin, c, c, c)))
-}
-
-func found[T any](v *T, err error) (*T, error) {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, nil
-	}
-	return v, err
+	return db.Found(scanAccount(s.db.Row(ctx, accountForLogin, c, c, c)))
 }
 
 // insert stores a new account and sets its id; Conflict when its name or

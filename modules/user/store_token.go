@@ -62,7 +62,7 @@ var (
 const tokenColumns = `t.id, t.user_id, a.username, t.name, t.hint, t.created_at, t.created_by, t.expires_at, t.last_used_at,
 	t.actor, COALESCE(t.actor_id, 0)`
 
-func scanToken(row scanner) (*Token, error) {
+func scanToken(row db.Row) (*Token, error) {
 	var t Token
 	var created, expires, used int64
 	err := row.Scan(&t.ID, &t.UserID, &t.Username, &t.Name, &t.Hint, &created, &t.CreatedBy, &expires, &used, &t.Actor, &t.ActorID)
@@ -82,7 +82,7 @@ func (s *store) grant(ctx context.Context, hash [32]byte) (*grant, error) {
 		&id.UserID, &id.Username, &id.Email, &id.DisplayName, &roles, &circles, &enabled, &userExpires,
 		&actorEnabled, &actorExpires)
 	if err != nil {
-		return found[grant](nil, err)
+		return db.Found[grant](nil, err)
 	}
 	if err := errors.Join(json.Unmarshal([]byte(roles), &id.Granted), json.Unmarshal([]byte(circles), &id.Circles)); err != nil {
 		return nil, fmt.Errorf("account %d: %w", id.UserID, err)
@@ -128,7 +128,7 @@ func (s *store) tokens(ctx context.Context, userID int64) ([]*Token, error) {
 
 // token finds a token by its id; nil when there is none.
 func (s *store) token(ctx context.Context, id int64) (*Token, error) {
-	return found(scanToken(s.db.Row(ctx, tokenByID, id)))
+	return db.Found(scanToken(s.db.Row(ctx, tokenByID, id)))
 }
 
 func (s *store) deleteToken(ctx context.Context, id int64) error {

@@ -50,7 +50,7 @@ var (
 	attemptsOf = db.SQL(`SELECT at, duration, status, error, response FROM webhook_attempt WHERE delivery_id = ? ORDER BY id`)
 )
 
-func (s *Service) scanDelivery(row scanner, more ...any) (*Delivery, error) {
+func (s *Service) scanDelivery(row db.Row, more ...any) (*Delivery, error) {
 	var d Delivery
 	var at, due, message int64
 	var owner string
@@ -117,7 +117,7 @@ func (s *Service) Delivery(ctx context.Context, id string, delivery int64) (*Del
 		return nil, err
 	}
 	var body string
-	d, err := found(s.scanDelivery(s.store.db.Row(ctx, oneDelivery, sub.ID, delivery), &body))
+	d, err := db.Found(s.scanDelivery(s.store.db.Row(ctx, oneDelivery, sub.ID, delivery), &body))
 	if err != nil {
 		return nil, err
 	}
@@ -160,14 +160,14 @@ func (s *Service) Replay(ctx context.Context, id string, delivery int64) error {
 	return s.store.db.InTx(ctx, func(ctx context.Context) error {
 		var same int64
 		err := s.store.db.Row(ctx, revive, db.Micros(s.now()), delivery, sub.ID).Scan(&same)
-		if _, err = found(&same, err); err != nil {
+		if _, err = db.Found(&same, err); err != nil {
 			return err
 		}
 		if same != 0 {
 			db.AfterCommit(ctx, s.wake)
 			return nil
 		}
-		if d, err := found(s.scanDelivery(s.store.db.Row(ctx, oneDelivery, sub.ID, delivery), new(string))); err != nil {
+		if d, err := db.Found(s.scanDelivery(s.store.db.Row(ctx, oneDelivery, sub.ID, delivery), new(string))); err != nil {
 			return err
 		} else if d == nil {
 			return unknownDelivery(delivery)

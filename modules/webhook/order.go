@@ -128,7 +128,7 @@ func (s *Service) release(ctx context.Context) (waiting bool, err error) {
 // head finds the oldest call about a document that has not ended; id is 0 when
 // there is none.
 func (s *Service) head(ctx context.Context, q queueOf) (id, at, due int64, err error) {
-	_, err = found(&id, s.store.db.Row(ctx, headOf, q.subscription, q.subject).Scan(&id, &at, &due))
+	_, err = db.Found(&id, s.store.db.Row(ctx, headOf, q.subscription, q.subject).Scan(&id, &at, &due))
 	return id, at, due, err
 }
 

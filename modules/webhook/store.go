@@ -36,10 +36,7 @@ var (
 		failures = ?, failing_since = ?, open_until = ?, validated_at = ?, validate_at = ?, created_at = ?, modified_at = ? WHERE id = ?`)
 )
 
-// scanner is a row, alone or among others.
-type scanner interface{ Scan(dest ...any) error }
-
-func scanSubscription(row scanner) (*Subscription, error) {
+func scanSubscription(row db.Row) (*Subscription, error) {
 	var s Subscription
 	var events, types, environments string
 	var old, since, open, validated, validate, created, modified int64
@@ -61,19 +58,11 @@ func scanSubscription(row scanner) (*Subscription, error) {
 // values are the columns in the order of insert and update.
 func (s *Subscription) values() []any {
 	return []any{
-		s.identity(), s.URL, jsonList(s.Events), jsonList(s.ContentTypes), jsonList(s.Environments), s.Description,
+		s.identity(), s.URL, db.List(s.Events), db.List(s.ContentTypes), db.List(s.Environments), s.Description,
 		s.Ordered, s.Rate, s.Concurrency, s.Secret, s.OldSecret, db.Micros(s.OldSecretUntil), s.Owner, s.Enabled, s.Paused, s.Message,
 		s.Failures, db.Micros(s.FailingSince), db.Micros(s.OpenUntil), db.Micros(s.ValidatedAt), db.Micros(s.ValidateAt),
 		db.Micros(s.CreatedAt), db.Micros(s.ModifiedAt), s.ID,
 	}
-}
-
-func jsonList(list []string) string {
-	if list == nil {
-		return "[]"
-	}
-	b, _ := json.Marshal(list) // strings always marshal
-	return string(b)
 }
 
 func (st *store) version(ctx context.Context) (n int64, err error) {
@@ -82,37 +71,17 @@ func (st *store) version(ctx context.Context) (n int64, err error) {
 }
 
 func (st *store) list(ctx context.Context) ([]*Subscription, error) {
-	rows, err := st.db.Query(ctx, listSubscriptions)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*Subscription
-	for rows.Next() {
-		s, err := scanSubscription(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+	return st.subscriptions(ctx, listSubscriptions)
 }
 
 // one finds a subscription, nil when there is none.
 func (st *store) one(ctx context.Context, id string) (*Subscription, error) {
-	return found(scanSubscription(st.db.Row(ctx, oneSubscription, id)))
+	return db.Found(scanSubscription(st.db.Row(ctx, oneSubscription, id)))
 }
 
 // same finds the subscription with an identity, nil when there is none.
 func (st *store) same(ctx context.Context, identity string) (*Subscription, error) {
-	return found(scanSubscription(st.db.Row(ctx, sameSubscription, identity)))
-}
-
-func found[T any](v *T, err error) (*T, error) {
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, nil
-	}
-	return v, err
+	return db.Found(scanSubscription(st.db.Row(ctx, sameSubscription, identity)))
 }
 
 // changing runs fn while no other change of subscriptions runs.

@@ -106,20 +106,7 @@ func (st *store) due(ctx context.Context, now time.Time) ([]*Subscription, error
 }
 
 func (st *store) subscriptions(ctx context.Context, s *db.Statement, args ...any) ([]*Subscription, error) {
-	rows, err := st.db.Query(ctx, s, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*Subscription
-	for rows.Next() {
-		s, err := scanSubscription(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
-	return all, rows.Err()
+	return db.All(ctx, st.db, scanSubscription, s, args...)
 }
 
 // load reads what leases are about.
