@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"bytes"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -31,11 +33,21 @@ func signedIn(t *testing.T, base, token string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, ErrorLog: nil, Rewrite: func(r *httputil.ProxyRequest) {
+	next := &httputil.ReverseProxy{FlushInterval: -1, ErrorLog: nil, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Host = r.In.Host
 		r.Out.Header.Set("X-Auth-Token", token)
-	}, ErrorHandler: func(http.ResponseWriter, *http.Request, error) {}})
+	}, ErrorHandler: func(http.ResponseWriter, *http.Request, error) {}}
+	// The whole message is read before the answer begins: net/http ends the
+	// reading of a body then, which would cut the way to the server off.
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the client is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(w, r)
+	}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }

@@ -91,8 +91,11 @@ func (a *answer) finish() {
 	if a.status >= 400 {
 		code := codeInvalidRequest
 		text := strings.TrimSpace(string(a.refused))
-		if strings.HasPrefix(text, "malformed payload") {
+		switch {
+		case strings.HasPrefix(text, "malformed payload"):
 			code = codeParse
+		case text == "failed to replay events":
+			text = "the messages of this stream are not kept any more: send the call again"
 		}
 		fail(a.ResponseWriter, a.status, a.id, code, text)
 		return
@@ -135,17 +138,36 @@ func isResponse(data []byte) bool {
 	return is
 }
 
-// mark gives a request to the client with the mark of this process in its id;
-// nil for anything else.
+// mark gives a request to the client, or the news that one was cancelled, with
+// the mark of this process in its id; nil for anything else.
 func (a *answer) mark(data []byte) []byte {
 	if data == nil || a.process == "" || !bytes.Contains(data, []byte(`"method":`)) {
 		return nil
 	}
-	id, ok := rawjson.Get(data, "id")
-	if _, is := rawjson.Get(data, "method"); !ok || !is || rawjson.KindOf(id) != rawjson.Number {
+	method, ok := rawjson.Get(data, "method")
+	if !ok {
 		return nil
 	}
-	return rawjson.Set(nil, data, "id", rawjson.AppendString(nil, a.process+"."+string(id)))
+	if string(method) == `"notifications/cancelled"` {
+		params, _ := rawjson.Get(data, "params")
+		if rawjson.KindOf(params) != rawjson.Map {
+			return nil
+		}
+		if params = a.markMember(params, "requestId"); params == nil {
+			return nil
+		}
+		return rawjson.Set(nil, data, "params", params)
+	}
+	return a.markMember(data, "id")
+}
+
+// markMember marks the number in a member of an object; nil when there is none.
+func (a *answer) markMember(object []byte, name string) []byte {
+	id, ok := rawjson.Get(object, name)
+	if !ok || rawjson.KindOf(id) != rawjson.Number {
+		return nil
+	}
+	return rawjson.Set(nil, object, name, rawjson.AppendString(nil, a.process+"."+string(id)))
 }
 
 // unmark reads the id of an answer to a marked request: the process that waits

@@ -115,6 +115,12 @@ func TestWhatIsOddIsServed(t *testing.T) {
 				t.Errorf("%s: %d %s", c.name, status, body)
 			}
 		}
+		for event, want := range map[string]string{"nope_7": "send the call again", "nope": "malformed", "a_b_c": "malformed", "x_-1": "malformed", "x_99999999999999999999": "malformed"} {
+			status, h, body := send(t, http.MethodGet, r.url, "ann", "", "Mcp-Session-Id", session, "Accept", "text/event-stream", "Last-Event-ID", event)
+			if status != 400 || !strings.Contains(body, want) || h.Get("Content-Type") != "application/json" {
+				t.Errorf("Last-Event-ID %s: %d %s", event, status, body)
+			}
+		}
 	})
 }
 

@@ -63,6 +63,21 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
+func TestQuestionsAreMarked(t *testing.T) {
+	a := &answer{process: "p"}
+	for sent, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`:                          `{"jsonrpc":"2.0","id":"p.7","method":"elicitation/create","params":{}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no","requestId":7}}`: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no","requestId":"p.7"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7}}`:            "",
+		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`:                                        "",
+		`{"jsonrpc":"2.0","id":7,"result":{"method":"elicitation/create","params":{"requestId":7}}}`:  "",
+	} {
+		if got := string(a.mark([]byte(sent))); got != want {
+			t.Errorf("%s became %s", sent, got)
+		}
+	}
+}
+
 func FuzzVerify(f *testing.F) {
 	s := &Service{secret: []byte("secret"), now: time.Now}
 	good := s.sign(release{Tool: "finalize", Until: time.Now().Add(time.Hour).Unix()})

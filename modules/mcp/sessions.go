@@ -123,7 +123,10 @@ func (s *Service) begin(q *request) {
 	x.userID, x.tokenID = q.id.UserID, q.id.TokenID
 	s.sessions.put(x)
 	s.run(q, x)
-	if x.server.InitializeParams() == nil || x.version == "" {
+	x.mu.Lock()
+	begun := x.version != ""
+	x.mu.Unlock()
+	if !begun && q.r.Context().Err() == nil { // of a client that left it may begin still, and the answer can be fetched
 		s.close(x)
 	}
 }

@@ -1,12 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -146,15 +145,14 @@ func (s *Service) runChunk(ctx context.Context, c *call) (*result, error) {
 	if err := c.into(&a); err != nil {
 		return nil, err
 	}
-	size := int64(base64.StdEncoding.DecodedLen(len(a.Chunk)))
-	if size > int64(s.cfg.pieceSize())+2 {
-		return nil, problem.Field(problem.TooLarge, "chunkBase64", "holds more than %d bytes: send smaller pieces, or the file over HTTP (see get_upload_instructions)", s.cfg.pieceSize())
-	}
-	size -= int64(strings.Count(a.Chunk[max(0, len(a.Chunk)-2):], "="))
-	u, err := s.Files.AddChunk(ctx, a.Hash, base64.NewDecoder(base64.StdEncoding, strings.NewReader(a.Chunk)), size)
-	if corrupt := base64.CorruptInputError(0); errors.As(err, &corrupt) {
+	chunk, err := base64.StdEncoding.DecodeString(a.Chunk)
+	if err != nil {
 		return nil, problem.Field(problem.Invalid, "chunkBase64", "is not base64")
 	}
+	if len(chunk) > s.cfg.pieceSize() {
+		return nil, problem.Field(problem.TooLarge, "chunkBase64", "holds more than %d bytes: send smaller pieces, or the file over HTTP (see get_upload_instructions)", s.cfg.pieceSize())
+	}
+	u, err := s.Files.AddChunk(ctx, a.Hash, bytes.NewReader(chunk), int64(len(chunk)))
 	return s.uploadOf(u, err)
 }
 
@@ -177,19 +175,19 @@ func (s *Service) runDownload(ctx context.Context, c *call) (*result, error) {
 	if a.Offset > f.Size {
 		return nil, problem.Field(problem.Invalid, "offset", "is behind the end of the file, %d bytes", f.Size)
 	}
-	bytes, err := s.readFile(ctx, a.Hash, a.Offset, a.Length)
+	part, err := s.readFile(ctx, a.Hash, a.Offset, a.Length)
 	if err != nil {
 		return nil, err
 	}
 	out := answerOf(f)
-	n, next := len(bytes), a.Offset+int64(len(bytes))
+	n, next := len(part), a.Offset+int64(len(part))
 	eof := next >= f.Size
-	out.Offset, out.Received, out.Next, out.EOF, out.Chunk = &a.Offset, &n, &next, &eof, base64.StdEncoding.EncodeToString(bytes)
+	out.Offset, out.Received, out.Next, out.EOF, out.Chunk = &a.Offset, &n, &next, &eof, base64.StdEncoding.EncodeToString(part)
 	return object(out)
 }
 
 // readFile gives up to length bytes of a file.
-func (s *Service) readFile(ctx context.Context, hash string, offset, length int64) (bytes []byte, err error) {
+func (s *Service) readFile(ctx context.Context, hash string, offset, length int64) ([]byte, error) {
 	r, err := s.Files.OpenFile(ctx, hash)
 	if err != nil {
 		return nil, err
