@@ -149,9 +149,10 @@ func TestRetry(t *testing.T) {
 		s.emit("page:1 content.finalize")
 		r.wait(t, 1)
 		s.again(t, r, 2, 10*time.Second)
+		// Written down before the clock goes on, from when an hour is counted.
+		testkit.Eventually(t, func() bool { return s.deliveries(sub.ID, "waiting")[0].Error == "answered 503" })
 		s.clock.Advance(30 * time.Minute) // 1 m of the schedule is over, an hour was asked for
-		first := s.eventually(sub.ID, "waiting", 2)[0]
-		if len(r.all()) != 2 || first.Error != "answered 503" {
+		if first := s.deliveries(sub.ID, "waiting")[0]; len(r.all()) != 2 || first.Error != "answered 503" {
 			t.Errorf("%d calls, %+v", len(r.all()), first)
 		}
 		s.again(t, r, 3, time.Hour)
