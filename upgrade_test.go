@@ -206,6 +206,15 @@ func exportedUser(name string) string {
 	return string(text)
 }
 
+// older starts a server of another release, whose document of the API is its
+// own affair.
+func older(t *testing.T, binary string, vars ...string) *server {
+	t.Helper()
+	s := startBinary(t, binary, vars...)
+	s.api = nil
+	return s
+}
+
 // TestTheLastReleaseBesideThis builds the release of the newest tag, and
 // works with it on a database that this program has brought up to date.
 func TestTheLastReleaseBesideThis(t *testing.T) {
@@ -233,7 +242,7 @@ func TestTheLastReleaseBesideThis(t *testing.T) {
 		"postgres": {"QUOIN_DATA=" + t.TempDir(), "QUOIN_DATABASE_URL=" + testkit.Postgres(t, testkit.WithoutFsync())},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startBinary(t, binary, append(vars, "QUOIN_CONTENT__SAMPLES=true")...)
+			s := older(t, binary, append(vars, "QUOIN_CONTENT__SAMPLES=true")...)
 			s.login()
 			exercise(t, s, "before")
 			if name == "sqlite" {
@@ -241,12 +250,12 @@ func TestTheLastReleaseBesideThis(t *testing.T) {
 			}
 			succeeds(t, os.Args[0], vars, "migrate", "up")
 			if name == "sqlite" {
-				s = startBinary(t, binary, vars...)
+				s = older(t, binary, vars...)
 				s.login()
 			}
 			exercise(t, s, "after")
 			s.kill()
-			s = startBinary(t, binary, vars...)
+			s = older(t, binary, vars...)
 			s.login()
 			exercise(t, s, "again")
 		})
