@@ -75,6 +75,9 @@ type Indexes interface {
 	// waits for. If it is the one that Renew gave it is in force from then on:
 	// environment.new_index and manage_alias.update are emitted (spec.md 6.2).
 	Built(ctx context.Context, environment, index string) error
+	// Now lists the managed environments as the database has them at the call;
+	// what ContentTypes.Environments lists may be a second old.
+	Now(ctx context.Context) ([]Environment, error)
 }
 
 // Field is one field of a content type as the index sees it.

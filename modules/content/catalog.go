@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/modules/content/schema"
@@ -129,6 +130,16 @@ func (c *catalogs) reload(ctx context.Context, force bool) (*catalog, error) {
 	c.current.Store(cat)
 	c.checked.Store(time.Now().UnixMilli())
 	return cat, nil
+}
+
+// managed lists the environments whose indexes are ours.
+func (c *catalog) managed() (all []port.Environment) {
+	for _, env := range c.sortedEnvs {
+		if env.managed {
+			all = append(all, port.Environment{Name: env.name, Alias: env.alias, Index: env.index, Next: env.next, Reindex: env.reindex})
+		}
+	}
+	return all
 }
 
 // build compiles the entities. One that cannot be compiled any more is logged

@@ -67,6 +67,15 @@ func (x *indexes) Reindex(ctx context.Context, environment string) error {
 	})
 }
 
+// Now implements port.Indexes.
+func (x *indexes) Now(ctx context.Context) ([]port.Environment, error) {
+	cat, err := x.types.reload(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	return cat.managed(), nil
+}
+
 // Built implements port.Indexes.
 func (x *indexes) Built(ctx context.Context, environment, index string) error {
 	err := x.change(ctx, environment, func(ctx context.Context, cat *catalog, e *entity, s *environmentState) (bool, error) {

@@ -262,13 +262,7 @@ func (s *source) Environments(ctx context.Context) ([]port.Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []port.Environment
-	for _, env := range cat.sortedEnvs {
-		if env.managed {
-			all = append(all, port.Environment{Name: env.name, Alias: env.alias, Index: env.index, Next: env.next, Reindex: env.reindex})
-		}
-	}
-	return all, nil
+	return cat.managed(), nil
 }
 
 // Aliases implements port.ContentTypes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/dsl"
@@ -114,6 +115,9 @@ type noNames struct{}
 func (noNames) Renew(context.Context, string) (string, error) { return "", errNobody }
 func (noNames) Reindex(context.Context, string) error         { return errNobody }
 func (noNames) Built(_ context.Context, _, _ string) error    { return nil }
+func (noNames) Now(context.Context) ([]port.Environment, error) {
+	return nil, errNobody
+}
 
 // explainAnywhere asks the server, and does without one if there is none.
 func (s *Service) explainAnywhere(ctx context.Context, text []byte) (*Explanation, error) {

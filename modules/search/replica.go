@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -166,17 +165,11 @@ func (ix *Indexer) drained(ctx context.Context) error {
 	if !ix.applying.Load() {
 		return nil
 	}
-	begin := time.Now()
+	begin := time.Now() // where writes never end, those from now on may wait
 	for {
-		all, err := ix.bus.Stats(ctx)
-		if err != nil {
+		oldest, err := ix.bus.Oldest(ctx, serverQueue)
+		if err != nil || oldest.IsZero() || oldest.After(begin) {
 			return err
-		}
-		i := slices.IndexFunc(all, func(s event.Stats) bool { return s.Name == serverQueue })
-		// Where writes never end, those that are due since the call may wait on;
-		// what is leased takes less than a second.
-		if i < 0 || all[i].Pending+all[i].Leased == 0 || time.Since(begin)-time.Second > all[i].Lag {
-			return nil
 		}
 		if err := sleep(ctx, drainEvery); err != nil {
 			return err

@@ -177,6 +177,9 @@ func (ix *Indexer) targets(ctx context.Context, p *place) ([]string, error) {
 // process may have applied a newer state just before, which is gone then: so
 // whoever is last must look.
 func (ix *Indexer) changedSince(ctx context.Context, keys []port.Key, applied map[string]map[port.Key]port.Published, wrote map[string][]string) ([]port.Key, error) {
+	if err := ix.keepUp(ctx); err != nil {
+		return nil, err
+	}
 	ix.mu.Lock()
 	for name, p := range ix.places {
 		now, err := ix.targets(ctx, p)
@@ -207,6 +210,27 @@ func (ix *Indexer) changedSince(ctx context.Context, keys []port.Key, applied ma
 		}
 	}
 	return again, nil
+}
+
+// keepUp looks again at the environments when another process has asked for a
+// new index or put one into force. It asks the database: an index that is asked
+// for after that is filled from a store with the changes that were just applied.
+func (ix *Indexer) keepUp(ctx context.Context) error {
+	environments, err := ix.names.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("read the environments: %w", err)
+	}
+	ix.mu.Lock()
+	behind := false
+	for _, env := range environments {
+		p := ix.places[env.Name]
+		behind = behind || p == nil || p.env.Index != env.Index || p.env.Next != env.Next
+	}
+	ix.mu.Unlock()
+	if !behind {
+		return nil
+	}
+	return ix.sync(ctx)
 }
 
 // recheck compares what a scan has put into new indexes with the store, once all

@@ -120,8 +120,9 @@ func (s *server) deliveries(id, status string) (all []delivery) {
 // eventually waits for a delivery with the status.
 func (s *server) eventually(id, status string, n int) []delivery {
 	s.Helper()
-	testkit.Eventually(s, func() bool { return len(s.deliveries(id, status)) >= n })
-	return s.deliveries(id, status)
+	var all []delivery
+	testkit.Eventually(s, func() bool { all = s.deliveries(id, status); return len(all) >= n })
+	return all
 }
 
 // A call that fails is made again with the same id, and what happened is told
