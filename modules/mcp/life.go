@@ -44,10 +44,7 @@ func (s *Service) stillWelcome(ctx context.Context, who listener, x *session) bo
 	if x == nil {
 		return true
 	}
-	x.mu.Lock()
-	begun := x.version != ""
-	x.mu.Unlock()
-	if !begun {
+	if x.revision() == "" {
 		return true
 	}
 	there, err := s.open(ctx, x.id)

@@ -192,7 +192,7 @@ func (s *Service) feed(x *session, body []byte) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	q := &request{r: r, body: body, id: s.itself}
-	h := s.hand(s.versioned(s.life, x.version), q, func(c *caller) { c.resumed = true })
+	h := s.hand(s.versioned(s.life, x.revision()), q, func(c *caller) { c.resumed = true })
 	h.serve(x.transport, nowhere{})
 }
 

@@ -45,6 +45,14 @@ type session struct {
 	hears      listener // whose stream was opened last
 }
 
+// revision is the revision of the protocol that was agreed on; "" while the
+// session begins.
+func (x *session) revision() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.version
+}
+
 // sessions are those in the memory of this process.
 type sessions struct {
 	mu  sync.Mutex
@@ -105,8 +113,8 @@ func (s *Service) serveSession(q *request) {
 	if !ok {
 		return
 	}
-	if q.batch && x.version >= withoutBatches {
-		fail(q.w, http.StatusBadRequest, nil, codeInvalidRequest, "revision "+x.version+" of the protocol has no batches: send one message in a request")
+	if revision := x.revision(); q.batch && revision >= withoutBatches {
+		fail(q.w, http.StatusBadRequest, nil, codeInvalidRequest, "revision "+revision+" of the protocol has no batches: send one message in a request")
 		return
 	}
 	s.run(q, x)
@@ -123,10 +131,7 @@ func (s *Service) begin(q *request) {
 	x.userID, x.tokenID = q.id.UserID, q.id.TokenID
 	s.sessions.put(x)
 	s.run(q, x)
-	x.mu.Lock()
-	begun := x.version != ""
-	x.mu.Unlock()
-	if !begun && q.r.Context().Err() == nil { // of a client that left it may begin still, and the answer can be fetched
+	if x.revision() == "" && q.r.Context().Err() == nil { // of a client that left it may begin still, and the answer can be fetched
 		s.close(x)
 	}
 }
@@ -184,7 +189,7 @@ func (s *Service) open(ctx context.Context, id string) (*session, error) {
 		return nil, err
 	}
 	if r == nil || db.Time(r.UsedAt).Before(s.now().Add(-s.cfg.SessionIdle)) {
-		if x != nil && x.version != "" { // not one that is being made
+		if x != nil && x.revision() != "" { // not one that is being made
 			s.close(x)
 		}
 		return nil, nil

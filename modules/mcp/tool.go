@@ -149,7 +149,7 @@ func (s *Service) versionOf(req sdk.Request) string {
 		return ""
 	}
 	if x := s.sessions.get(ss.ID()); x != nil {
-		return x.version
+		return x.revision()
 	}
 	if p := ss.InitializeParams(); p != nil {
 		return p.ProtocolVersion
