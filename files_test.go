@@ -24,6 +24,7 @@ const clientVariable = "QUOIN_TEST_UPLOADER"
 // TestKillInTheMiddleOfAnUpload sends 64 MB in chunks of 8 MB, with kill -9 of
 // the server and of the client again and again, to a folder and to MinIO.
 func TestKillInTheMiddleOfAnUpload(t *testing.T) {
+	t.Parallel()
 	t.Run("folder", func(t *testing.T) { killUploads(t, "QUOIN_DATA="+t.TempDir()) })
 	t.Run("minio", func(t *testing.T) {
 		killUploads(t, "QUOIN_DATA="+t.TempDir(), "QUOIN_BLOB__URL="+testkit.MinIO(t))

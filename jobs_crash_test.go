@@ -34,6 +34,7 @@ const linesOfJob = 5
 // what each attempt wrote is there, once and in order. QUOIN_TEST_JOBS says how
 // many jobs (80).
 func TestNoJobIsLostOrDoneTwice(t *testing.T) {
+	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		dir := t.TempDir()
 		jobsSurvive(t, db.Config{Path: filepath.Join(dir, "quoin.db")}, 1, "QUOIN_DATA="+dir)

@@ -12,6 +12,7 @@ import (
 // alone and both at once: clients get clear answers, /readyz names what is
 // away, and everything goes on by itself. Nothing that was answered is lost.
 func TestOutages(t *testing.T) {
+	t.Parallel()
 	database, bucket := testkit.StartPostgres(t), testkit.StartMinIO(t)
 	s := replica(t, sharedBy(t, database.URL(), bucket.URL()))
 	s.login()
