@@ -119,11 +119,48 @@ func (s *Service) stolen(ctx context.Context, st State, u *upload) (State, error
 		return st, errors.Join(err, s.forget(ctx, u))
 	}
 	now, err := s.store.upload(ctx, u.ID)
-	if err == nil && now != nil && now.Uploaded == u.Uploaded { // the bytes before are lost
+	if err == nil && now != nil && now.Uploaded == u.Uploaded {
+		if in, err := s.inPlace(ctx, u); in || err != nil {
+			return st.done(), err
+		}
+		// The bytes before are lost.
 		return st, errors.Join(s.discard(ctx, u), fail("no_upload", "Upload job not found: what was uploaded is lost, begin again"))
 	}
 	return st, errors.Join(err, s.forget(ctx, u), errChanged())
 }
+
+// inPlace ends an upload whose bytes are a blob already: a process was killed
+// after it had verified and published them. It tells whether they are.
+func (s *Service) inPlace(ctx context.Context, u *upload) (bool, error) {
+	if u.Uploaded != u.Size {
+		return false, nil
+	}
+	info, err := s.blobs.Stat(ctx, u.Hash)
+	if errors.Is(err, blob.ErrNotFound) || err == nil && info.Size != u.Size {
+		return false, nil
+	}
+	if err != nil {
+		return false, told(err)
+	}
+	r, err := s.blobs.Get(ctx, u.Hash, 0, min(u.Size, sniffLength))
+	if err != nil {
+		return false, told(err)
+	}
+	head, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil {
+		return false, told(err)
+	}
+	return true, s.publish(ctx, published{}, u, s.objectOf(u, sniff(head)))
+}
+
+// published is a draft of what is in its place.
+type published struct{}
+
+// Publish implements blob.Draft.
+func (published) Publish(context.Context, string) error { return nil }
+
+// Discard implements blob.Draft.
+func (published) Discard(context.Context) error { return nil }
 
 // forget removes the stage of an upload that ended while it was written to.
 func (s *Service) forget(ctx context.Context, u *upload) error {
@@ -156,8 +193,7 @@ func (s *Service) finish(ctx context.Context, st State, u *upload, owner string,
 	if err != nil {
 		return st, errors.Join(told(err), s.store.release(ctx, u.ID, owner))
 	}
-	o := &object{Hash: u.Hash, Algo: s.algo.name, Size: u.Size, Name: u.Name, Type: u.Type, Sniffed: sniffed, UploadedBy: u.User}
-	err = s.publish(ctx, &staged{s.blobs, u.ID, u.Size}, u, o)
+	err = s.publish(ctx, &staged{s.blobs, u.ID, u.Size}, u, s.objectOf(u, sniffed))
 	if errors.Is(err, blob.ErrNotFound) {
 		return s.stolen(ctx, st, u)
 	}
@@ -165,6 +201,11 @@ func (s *Service) finish(ctx context.Context, st State, u *upload, owner string,
 		return st, errors.Join(err, s.store.release(ctx, u.ID, owner))
 	}
 	return st.done(), nil
+}
+
+// objectOf is the file that an upload becomes.
+func (s *Service) objectOf(u *upload, sniffed string) *object {
+	return &object{Hash: u.Hash, Algo: s.algo.name, Size: u.Size, Name: u.Name, Type: u.Type, Sniffed: sniffed, UploadedBy: u.User}
 }
 
 // rehash works the hash out from what is stored.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/modules/file"
 )
@@ -194,6 +195,39 @@ func TestClientsTakeTurns(t *testing.T) {
 		}
 		s.holds(data)
 		s.clean(1)
+	})
+}
+
+// TestKilledBeforeTheEnd: a process that dies after the bytes came into their
+// place, and before the database knows of the file, loses nothing.
+func TestKilledBeforeTheEnd(t *testing.T) {
+	places(t, func(t *testing.T, s *server) {
+		s.TB = t
+		for i, data := range [][]byte{random(200_000, 21), random(1, 22)} {
+			st := s.init("ada", data, "x.png")
+			var stage string
+			if err := s.db.Row(t.Context(), db.SQL(`SELECT id FROM file_upload WHERE hash = ?`), st.Hash).Scan(&stage); err != nil {
+				t.Fatal(err)
+			}
+			stager := s.blobs.(blob.Stager)
+			_, err := stager.Append(t.Context(), stage, 0, bytes.NewReader(data), int64(len(data)), false)
+			if err = errors.Join(err, stager.Publish(t.Context(), stage, st.Hash, int64(len(data)))); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.db.Exec(t.Context(), db.SQL(`UPDATE file_upload SET uploaded = size WHERE id = ?`), stage); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 {
+				st = s.init("ada", data, "x.png")
+			} else {
+				st = s.chunk("ada", st.Hash, data).is(200).state()
+			}
+			if !st.Success || !st.Available {
+				t.Fatalf("%+v", st)
+			}
+			s.holds(data)
+			s.clean(i + 1)
+		}
 	})
 }
 
