@@ -51,6 +51,9 @@ type Config struct {
 	// MaxConns bounds the connections to PostgreSQL, or the readers of SQLite.
 	// Zero takes the default (16, or the number of processors and at least 4).
 	MaxConns int
+	// AnswerWithin is how long PostgreSQL may be silent while an answer is
+	// awaited; zero is no limit. Migrations and Listen have none.
+	AnswerWithin time.Duration
 	// Traced makes spans of statements and transactions, below those that are
 	// there.
 	Traced bool
@@ -74,7 +77,7 @@ type backend interface {
 	inTx(ctx context.Context, fn func(context.Context) error) error
 	snapshot(ctx context.Context, d *DB, fn func(context.Context) error) error
 	migration() *sql.DB
-	lock(ctx context.Context, name string) (release func(), err error)
+	lock(ctx context.Context, name string) (lost <-chan struct{}, release func(), err error)
 	ping(ctx context.Context) error
 	stats() Stats
 	close() error
@@ -156,9 +159,10 @@ func (d *DB) session(ctx context.Context) session {
 // returned as it is.
 //
 // fn may run more than once, the last time with effect: it must set what it
-// gives back anew and not add to it. On SQLite fn runs on the one writer,
-// together with others in one commit: it must not wait for anything but the
-// database.
+// gives back anew and not add to it. On PostgreSQL it runs again after a
+// deadlock, and InTx gives Unavailable when that does not help. On SQLite fn
+// runs on the one writer, together with others in one commit: it must not wait
+// for anything but the database.
 func (d *DB) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if t, ok := ctx.Value(txKey{}).(*tx); ok && t.owner == d {
 		return fn(ctx)
@@ -267,6 +271,15 @@ func (d *DB) Bun(ctx context.Context) (bun.IDB, error) { return d.session(ctx).b
 // database, without waiting; ErrLocked when another has it. The lock dies with
 // the process.
 func (d *DB) Lock(ctx context.Context, name string) (release func(), err error) {
+	_, release, err = d.Hold(ctx, name)
+	return release, err
+}
+
+// Hold is Lock for a process that must not go on without the lock: lost is
+// closed when it is gone before it was released, because the database has been
+// started anew or the connection to it broke. Another process may have it then.
+// It is to be released all the same.
+func (d *DB) Hold(ctx context.Context, name string) (lost <-chan struct{}, release func(), err error) {
 	return d.backend.lock(ctx, name)
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/testkit"
@@ -273,6 +274,36 @@ func TestLockIsExclusive(t *testing.T) {
 	})
 }
 
+// Who holds a lock hears when the database ends the connection, and only then.
+func TestHoldTellsOfALoss(t *testing.T) {
+	each(t, func(t *testing.T, d *db.DB) {
+		lost, release, err := d.Hold(t.Context(), "serve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Dialect() == db.Postgres {
+			end := db.SQL(`SELECT count(pg_terminate_backend(pid)) FROM pg_locks
+				WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+			var n int
+			if err := d.Row(t.Context(), end).Scan(&n); err != nil || n != 1 {
+				t.Fatal(n, err)
+			}
+			<-lost
+			release()
+			testkit.Eventually(t, func() bool {
+				lost, release, err = d.Hold(t.Context(), "serve")
+				return err == nil
+			})
+		}
+		release()
+		select {
+		case <-lost:
+			t.Error("a lock that was released counts as lost")
+		default:
+		}
+	})
+}
+
 func BenchmarkInsertGroup(b *testing.B) {
 	d, err := db.Open(b.Context(), db.Config{Path: filepath.Join(b.TempDir(), "quoin.db")})
 	if err != nil {
@@ -302,7 +333,12 @@ func BenchmarkInsertGroup(b *testing.B) {
 }
 
 func BenchmarkReadByKey(b *testing.B) {
-	d, err := db.Open(b.Context(), db.Config{Path: filepath.Join(b.TempDir(), "quoin.db")})
+	b.Run("sqlite", func(b *testing.B) { readByKey(b, db.Config{Path: filepath.Join(b.TempDir(), "quoin.db")}) })
+	b.Run("postgres", func(b *testing.B) { readByKey(b, db.Config{URL: testkit.Postgres(b), AnswerWithin: time.Minute}) })
+}
+
+func readByKey(b *testing.B, c db.Config) {
+	d, err := db.Open(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -322,5 +358,41 @@ func BenchmarkReadByKey(b *testing.B) {
 		if err := d.Row(b.Context(), noteBySlug, "k").Scan(&id, &body, &done); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestADeadlockIsNobodysError: of two transactions that wait for each other one
+// is ended by PostgreSQL and begun again.
+func TestADeadlockIsNobodysError(t *testing.T) {
+	d := open(t, db.Config{URL: testkit.Postgres(t)})
+	for _, slug := range []string{"a", "b"} {
+		if err := d.InTx(t.Context(), func(ctx context.Context) error { return d.Row(ctx, insertNote, slug, "", false).Scan(new(int64)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var both, all sync.WaitGroup
+	both.Add(2)
+	var runs atomic.Int32
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		arrived := sync.OnceFunc(both.Done)
+		all.Go(func() {
+			err := d.InTx(t.Context(), func(ctx context.Context) error {
+				runs.Add(1)
+				if _, err := d.Exec(ctx, markDone, true, order[0]); err != nil {
+					return err
+				}
+				arrived()
+				both.Wait()
+				_, err := d.Exec(ctx, markDone, true, order[1])
+				return err
+			})
+			if err != nil {
+				t.Errorf("%v: %v", order, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := runs.Load(); n < 3 {
+		t.Errorf("they ran %d times in all: there was no deadlock", n)
 	}
 }

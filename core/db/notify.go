@@ -36,7 +36,7 @@ func (d *DB) Listen(ctx context.Context, channel string, fn func(payload string)
 	if !ok {
 		return nil
 	}
-	conn, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, p.alone)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/quoin-cms/quoin/core/problem"
 )
@@ -56,7 +57,15 @@ func away(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, driver.ErrBadConn)
 }
 
-// pgRows tell of an outage between two rows.
-type pgRows struct{ pgx.Rows }
+// pgRows tell of an outage between two rows, and give their connection back.
+type pgRows struct {
+	pgx.Rows
+	conn *pgxpool.Conn
+}
+
+func (r pgRows) Close() {
+	r.Rows.Close()
+	r.conn.Release()
+}
 
 func (r pgRows) Err() error { return reach(r.Rows.Err()) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 )
@@ -17,6 +18,7 @@ import (
 // statements and through database/sql for Bun.
 type postgres struct {
 	pool  *pgxpool.Pool
+	alone *pgx.ConnConfig // for connections outside the pool, which may wait for long
 	sqldb *sql.DB
 	bundb *bun.DB
 	owner *DB
@@ -35,6 +37,11 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	if cfg.ConnConfig.ConnectTimeout == 0 {
 		cfg.ConnConfig.ConnectTimeout = connectWithin
 	}
+	introduce(cfg.ConnConfig.RuntimeParams, c.Version)
+	alone := cfg.ConnConfig.Copy()
+	if c.AnswerWithin > 0 {
+		cfg.ConnConfig.DialFunc = impatient(cfg.ConnConfig.DialFunc, c.AnswerWithin)
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -43,7 +50,7 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("the database does not answer: %w", err)
 	}
-	p := &postgres{pool: pool, sqldb: bunHandle(pool)}
+	p := &postgres{pool: pool, alone: alone, sqldb: bunHandle(stdlib.GetPoolConnector(pool))}
 	p.bundb = bunOver(p.sqldb, pgdialect.New(), systemPostgres, c.Traced)
 	d := &DB{dialect: Postgres, backend: p, bun: p.bundb}
 	p.owner = d
@@ -51,12 +58,24 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 }
 
 func (p *postgres) query(ctx context.Context, s *Statement, args []any) (Rows, error) {
-	rows, err := p.pool.Query(ctx, s.postgres, args...)
-	return pgRows{rows}, reach(err)
+	conn, err := soon(ctx, p.pool.Acquire)
+	if err != nil {
+		return nil, reach(err)
+	}
+	rows, err := conn.Query(ctx, s.postgres, args...)
+	if err != nil {
+		conn.Release()
+		return nil, reach(err)
+	}
+	return pgRows{rows, conn}, nil
 }
 
 func (p *postgres) row(ctx context.Context, s *Statement, args []any) Row {
-	return pgRow{p.pool.QueryRow(ctx, s.postgres, args...)}
+	rows, err := p.query(ctx, s, args)
+	if err != nil {
+		return failedRow{err}
+	}
+	return pgRow{oneRow{rows}}
 }
 
 func (p *postgres) exec(context.Context, *Statement, []any) (int64, error) {
@@ -68,15 +87,22 @@ func (p *postgres) queue(context.Context, *Statement, []any) error {
 }
 
 func (p *postgres) each(ctx context.Context, s *Statement, args [][]any, fn func(int, Rows) error) error {
+	conn, err := soon(ctx, p.pool.Acquire)
+	if err != nil {
+		return reach(err)
+	}
+	defer conn.Release()
+	return reach(eachOf(ctx, conn.Conn(), s, args, fn))
+}
+
+// eachOf sends a statement with each of the arguments at once.
+func eachOf(ctx context.Context, conn *pgx.Conn, s *Statement, args [][]any, fn func(int, Rows) error) error {
 	b := &pgx.Batch{}
 	for _, a := range args {
 		b.Queue(s.postgres, a...)
 	}
-	return reach(eachOfBatch(p.pool.SendBatch(ctx, b), len(args), fn))
-}
-
-func eachOfBatch(res pgx.BatchResults, n int, fn func(int, Rows) error) error {
-	for i := range n {
+	res := conn.SendBatch(ctx, b)
+	for i := range args {
 		rows, err := res.Query()
 		if err == nil {
 			err = fn(i, rows)
@@ -93,17 +119,19 @@ func eachOfBatch(res pgx.BatchResults, n int, fn func(int, Rows) error) error {
 func (p *postgres) bun(context.Context) (bun.IDB, error) { return p.bundb, nil }
 
 func (p *postgres) migration() *sql.DB {
-	return bunHandle(p.pool)
+	handle := bunHandle(stdlib.GetConnector(*p.alone)) // a change of a large table is silent for long
+	handle.SetMaxIdleConns(1)                          // one for all, until it is closed
+	return handle
 }
 
 // lock holds a session advisory lock on a connection of its own; the server
 // drops it when the connection ends.
-func (p *postgres) lock(ctx context.Context, name string) (func(), error) {
+func (p *postgres) lock(ctx context.Context, name string) (<-chan struct{}, func(), error) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte("quoin/" + name))
-	conn, err := pgx.ConnectConfig(ctx, p.pool.Config().ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, p.alone)
 	if err != nil {
-		return nil, reach(err)
+		return nil, nil, reach(err)
 	}
 	var got bool
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(h.Sum64())).Scan(&got); err != nil || !got {
@@ -111,9 +139,25 @@ func (p *postgres) lock(ctx context.Context, name string) (func(), error) {
 		if err == nil {
 			err = ErrLocked
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	return func() { _ = conn.Close(context.WithoutCancel(ctx)) }, nil
+	lost, ended := make(chan struct{}), make(chan struct{})
+	ctx = context.WithoutCancel(ctx)
+	holding, end := context.WithCancel(ctx)
+	go func() {
+		defer close(ended)
+		for holding.Err() == nil { // nothing is listened to, so only the end of the connection is heard
+			if _, err := conn.WaitForNotification(holding); err != nil && holding.Err() == nil {
+				close(lost)
+				return
+			}
+		}
+	}()
+	return lost, func() {
+		end()
+		<-ended
+		_ = conn.Close(ctx)
+	}, nil
 }
 
 func (p *postgres) ping(ctx context.Context) error { return p.pool.Ping(ctx) }

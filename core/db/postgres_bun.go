@@ -6,23 +6,22 @@ import (
 	"database/sql/driver"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// bunHandle is a database/sql view of the pool for Bun. Bun writes arguments
+// bunHandle is a database/sql view of connections of pgx for Bun. Bun writes arguments
 // into the text of its queries, so each text is new: they must not be
 // prepared, or they would push the real prepared statements out of the cache.
-func bunHandle(pool *pgxpool.Pool) *sql.DB {
-	db := sql.OpenDB(bunConnector{stdlib.GetPoolConnector(pool)})
-	db.SetMaxIdleConns(0) // the pool below keeps the connections
+func bunHandle(connections driver.Connector) *sql.DB {
+	db := sql.OpenDB(bunConnector{connections})
+	db.SetMaxIdleConns(0) // a pool below keeps the connections
 	return db
 }
 
 type bunConnector struct{ driver.Connector }
 
 func (c bunConnector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	conn, err := soon(ctx, c.Connector.Connect)
 	if err != nil {
 		return nil, err
 	}

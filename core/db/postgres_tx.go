@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
+
+	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // pgTx is a transaction on one connection. BEGIN and the queued statements
@@ -20,8 +25,42 @@ type pgTx struct {
 	begun  bool
 }
 
+const (
+	// tries is how often a transaction is begun again that others make impossible.
+	tries = 5
+	// apart is how long it waits at most before it is begun again, the first
+	// time; then twice as long, and so on.
+	apart = 20 * time.Millisecond
+)
+
 func (p *postgres) inTx(ctx context.Context, fn func(context.Context) error) error {
-	return reach(p.transaction(ctx, fn))
+	for try := 0; ; try++ {
+		err := p.transaction(ctx, fn)
+		if !collided(err) || ctx.Err() != nil {
+			return reach(err)
+		}
+		if try == tries {
+			return busy(err)
+		}
+		select { // the other is not yet awake, and would find the same again
+		case <-ctx.Done():
+			return err
+		case <-time.After(apart<<try/2 + rand.N(apart<<try/2)):
+		}
+	}
+}
+
+// collided tells of a transaction that PostgreSQL has ended for the sake of
+// another: deadlock_detected or serialization_failure (PostgreSQL, 13.5).
+func collided(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && (server.Code == "40P01" || server.Code == "40001")
+}
+
+func busy(err error) error {
+	p := problem.Wrap(err, problem.Unavailable, "others change the same things at the moment: try again").WithCode("database_busy")
+	p.RetryAfter = comeBack
+	return p
 }
 
 func (p *postgres) transaction(ctx context.Context, fn func(context.Context) error) error {
@@ -130,11 +169,7 @@ func (t *pgTx) each(ctx context.Context, s *Statement, args [][]any, fn func(int
 	if err := t.flush(ctx); err != nil {
 		return err
 	}
-	b := &pgx.Batch{}
-	for _, a := range args {
-		b.Queue(s.postgres, a...)
-	}
-	return eachOfBatch(t.conn.SendBatch(ctx, b), len(args), fn)
+	return eachOf(ctx, t.conn, s, args, fn)
 }
 
 func (t *pgTx) bun(ctx context.Context) (bun.IDB, error) {

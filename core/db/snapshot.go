@@ -35,7 +35,9 @@ type pgSnapshot struct {
 }
 
 func (p *postgres) snapshot(ctx context.Context, d *DB, fn func(context.Context) error) error {
-	t, err := p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	t, err := soon(ctx, func(ctx context.Context) (pgx.Tx, error) {
+		return p.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	})
 	if err != nil {
 		return err
 	}

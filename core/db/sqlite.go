@@ -119,8 +119,9 @@ func (l *lite) migration() *sql.DB {
 	return db
 }
 
-func (l *lite) lock(_ context.Context, name string) (func(), error) {
-	return lockFile(filepath.Join(filepath.Dir(l.path), name+".lock"))
+func (l *lite) lock(_ context.Context, name string) (<-chan struct{}, func(), error) {
+	release, err := lockFile(filepath.Join(filepath.Dir(l.path), name+".lock"))
+	return nil, release, err // it is not lost
 }
 
 func (l *lite) ping(ctx context.Context) error { return l.read.PingContext(ctx) }

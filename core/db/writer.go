@@ -201,23 +201,33 @@ func (w *writer) again(ctx context.Context, group []*job) error {
 	}
 	for _, j := range group {
 		j.tx.after, j.tx.local = nil, nil
-		w.one(ctx, j)
+		if err := w.one(ctx, j); err != nil {
+			return err
+		}
 	}
 	return w.control(ctx, commit)
 }
 
-// one runs a transaction in its savepoint.
-func (w *writer) one(ctx context.Context, j *job) {
-	if j.err = j.ctx.Err(); j.err != nil {
-		return
+// one runs a transaction in its savepoint. Its own error is that of the
+// savepoint, without which the group must not go on: after some errors, such as
+// that of a full disk, SQLite has rolled back everything by itself, and what
+// came next would be committed alone, before the group is.
+func (w *writer) one(ctx context.Context, j *job) error {
+	if j.ctx.Err() != nil {
+		j.err = j.ctx.Err()
+		return nil //nolint:nilerr // the group goes on without it
 	}
-	if j.err = w.control(ctx, savepoint); j.err != nil {
-		return
+	err := w.control(ctx, savepoint)
+	if err == nil {
+		if w.call(j); j.err != nil {
+			err = w.control(ctx, rollbackTo)
+		}
+		if err == nil {
+			err = w.control(ctx, release)
+		}
 	}
-	if w.call(j); j.err != nil {
-		j.err = and(j.err, w.control(ctx, rollbackTo))
-	}
-	j.err = and(j.err, w.control(ctx, release))
+	j.err = and(j.err, err)
+	return err
 }
 
 // and joins two errors, and leaves a single one as it is.

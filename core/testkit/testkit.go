@@ -20,7 +20,7 @@ import (
 
 const (
 	pollEvery = 10 * time.Millisecond
-	pollLimit = 30 * time.Second // generous: only a failing test waits so long
+	pollLimit = 2 * time.Minute // generous: only a failing test waits so long
 )
 
 // missing skips the test loudly, or fails it when services are required.

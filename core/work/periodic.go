@@ -11,9 +11,13 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 )
 
+// ScheduleTable is the table of periodic tasks; each is a queue of its own. The
+// row of a task that no process has any more stays, and is due from then on.
+const ScheduleTable = "work_schedule"
+
 // Task is something to do again and again, by one of all processes each time.
 type Task struct {
-	// Name is unique, such as "event.sweep".
+	// Name is unique and begins with that of its module, such as "event.sweep".
 	Name string
 	// Every is the time from the start of one run to the next. The first run
 	// is due when the task is first seen.
@@ -46,7 +50,7 @@ var addTask = db.SQL(`INSERT INTO work_schedule (queue, due_at, attempt, created
 
 // NewPeriodic prepares tasks; nothing runs until Start.
 func NewPeriodic(d *db.DB, o PeriodicOptions, tasks ...Task) (*Periodic, error) {
-	c, err := New(d, Table{Name: "work_schedule", Now: o.Now})
+	c, err := New(d, Table{Name: ScheduleTable, Now: o.Now})
 	if err != nil {
 		return nil, err
 	}
