@@ -132,9 +132,21 @@ func appendSortValue(dst []byte, v SortValue) []byte {
 	case v.Kind == NullValue:
 		return append(dst, "null"...)
 	case v.Whole:
-		return strconv.AppendInt(dst, int64(v.Num), 10)
+		return appendWhole(dst, v.Num)
 	}
 	return appendFloat(dst, v.Num)
+}
+
+// appendWhole writes a long. The greatest is kept as the double above it, which
+// is no long; what else is too large for one is written as a double.
+func appendWhole(dst []byte, f float64) []byte {
+	switch {
+	case f >= -1<<63 && f < 1<<63:
+		return strconv.AppendInt(dst, int64(f), 10)
+	case f == 1<<63:
+		return strconv.AppendInt(dst, math.MaxInt64, 10)
+	}
+	return appendFloat(dst, f)
 }
 
 // appendFloat writes a double as Java does: never as a bare integer. What is

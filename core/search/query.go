@@ -29,6 +29,10 @@ type Bool struct {
 	Clause
 	Must, Should, MustNot, Filter []Query
 	MinShould                     *Minimum
+	// SkipWordless leaves out clauses of whose text analyzers leave no word in
+	// any field, as if they had not been written: a query string joins its parts
+	// so. If none is left, the whole is such a clause.
+	SkipWordless bool
 }
 
 // Term matches documents that hold exactly the value: a keyword, a token of a

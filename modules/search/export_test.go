@@ -172,3 +172,6 @@ func (s ScrollIDs) Unpack(id string, user int64) error {
 
 // Warm counts the cursors at hand.
 func (s ScrollIDs) Warm() int { return len(s.atUse.at) }
+
+// Leads tells whether this process makes and fills indexes on a search server.
+func (ix *Indexer) Leads() bool { return ix.leading.Load() }

@@ -13,6 +13,7 @@ import (
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // settleTime is how long a change of the configuration may take to be seen
@@ -107,7 +108,7 @@ func (ix *Indexer) start(ctx context.Context) {
 	ix.started.Store(true)
 	ix.running.Go(func() { ix.follow(ctx) })
 	ix.running.Go(func() { ix.buildLoop(ctx) })
-	ix.running.Go(func() { ix.scrolls.sweepLoop(ctx) })
+	ix.running.Go(func() { work.Every(ctx, sweepEvery, ix.scrolls.sweep) })
 	tell(ix.now)
 	ix.queue.signal()
 }

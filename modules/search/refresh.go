@@ -162,6 +162,13 @@ func (s *stats) recovered(what string) {
 	delete(s.failing, what)
 }
 
+// forgive forgets what fails; what still does is noted again.
+func (s *stats) forgive() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failing = nil
+}
+
 func (s *stats) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -10,6 +11,7 @@ import (
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 const (
@@ -68,7 +70,7 @@ func (ix *Indexer) startShared(ctx context.Context, d *db.DB, perform performer)
 	ix.cancel = cancel
 	ix.applying.Store(true)
 	ix.running.Go(func() { ix.follow(ctx) })
-	ix.running.Go(func() { ix.scrolls.sweepLoop(ctx) })
+	ix.running.Go(func() { work.Every(ctx, sweepEvery, ix.scrolls.sweep) })
 	ix.running.Go(func() { ix.watch(ctx) })
 	ix.running.Go(func() { ix.lead(ctx, d, perform) })
 	ix.queue.signal()
@@ -78,41 +80,68 @@ func (ix *Indexer) startShared(ctx context.Context, d *db.DB, perform performer)
 // fills indexes until ctx ends.
 func (ix *Indexer) lead(ctx context.Context, d *db.DB, perform performer) {
 	for ctx.Err() == nil {
-		release, err := d.Lock(ctx, leaderLock)
+		lost, release, err := d.Hold(ctx, leaderLock)
 		if err == nil {
-			ix.leadNow(ctx, perform)
+			ix.leadNow(ctx, lost, perform)
 			release()
-			return
+			continue
 		}
 		if !errors.Is(err, db.ErrLocked) && ctx.Err() == nil {
 			ix.log.WarnContext(ctx, "the lock of the search indexes could not be asked for; trying again", "error", err)
 		}
 		ix.insist(ctx, "the search indexes could not be looked up", ix.sync)
-		if sleep(ctx, leaderEvery) != nil {
-			return
-		}
+		work.Pause(ctx, leaderEvery)
 	}
 }
 
-func (ix *Indexer) leadNow(ctx context.Context, perform performer) {
-	ix.syncing.Lock()
-	ix.mu.Lock()
-	ix.leading.Store(true)
-	ix.config, ix.places = nil, map[string]*place{} // what there is to do is found out anew
-	ix.mu.Unlock()
-	ix.syncing.Unlock()
+// leadNow makes and fills indexes until ctx ends or the lock is lost: whoever
+// has it then begins again with what it finds on the server.
+func (ix *Indexer) leadNow(ctx context.Context, lost <-chan struct{}, perform performer) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	ix.turn(true)
 	ix.started.Store(true)
-	ix.running.Go(func() { ix.away.serve(ctx, perform) })
-	ix.running.Go(func() { ix.look(ctx) })
+	var beside sync.WaitGroup
+	beside.Go(func() { ix.away.serve(ctx, perform) })
+	beside.Go(func() { ix.look(ctx) })
+	beside.Go(func() {
+		select {
+		case <-lost:
+			ix.started.Store(false)
+			ix.log.WarnContext(ctx, "the lock of the search indexes is lost, as when the database is started anew; whichever process gets it goes on")
+			end()
+		case <-ctx.Done():
+		}
+	})
 	tell(ix.now)
 	ix.buildLoop(ctx)
+	beside.Wait()
+	ix.turn(false)
+}
+
+// turn makes this process the one that makes indexes, or one that watches. What
+// there is to do is found out anew.
+func (ix *Indexer) turn(leading bool) {
+	ix.syncing.Lock()
+	defer ix.syncing.Unlock()
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.leading.Store(leading)
+	ix.config, ix.places = nil, map[string]*place{}
+	ix.touched, ix.unconfirmed = nil, map[string]string{}
+	ix.stats.forgive() // another process has to try what has failed
+	close(ix.built)    // who waits for a build looks again
+	ix.built = make(chan struct{})
 }
 
 // look sees to what the process that holds the lock does not hear of: content
 // types and analyzers that others have changed, and what is left to be dropped.
 func (ix *Indexer) look(ctx context.Context) {
 	var waits time.Time // since when a build is waited for
-	for swept := time.Now(); sleep(ctx, lookEvery) == nil; {
+	for swept := time.Now(); ; {
+		if work.Pause(ctx, lookEvery); ctx.Err() != nil {
+			return
+		}
 		ix.insist(ctx, "the search settings could not be read", ix.sync)
 		switch _, wait := ix.buildState(); {
 		case !wait:
@@ -171,8 +200,8 @@ func (ix *Indexer) drained(ctx context.Context) error {
 		if err != nil || oldest.IsZero() || oldest.After(begin) {
 			return err
 		}
-		if err := sleep(ctx, drainEvery); err != nil {
-			return err
+		if work.Pause(ctx, drainEvery); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 const (
@@ -125,16 +126,9 @@ func (q *requests) work(ctx context.Context, r request, do performer) {
 	working, end := context.WithCancel(ctx)
 	var beating sync.WaitGroup
 	beating.Go(func() {
-		tick := time.NewTicker(4 * requestPoll)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				_, _ = q.store.exec(working, beatRequest, time.Now().UnixMicro(), *line.Load(), r.ID)
-			case <-working.Done():
-				return
-			}
-		}
+		work.Every(working, 4*requestPoll, func() {
+			_, _ = q.store.exec(working, beatRequest, time.Now().UnixMicro(), *line.Load(), r.ID)
+		})
 	})
 	answer, err := do(auth.With(ctx, auth.System("command line")), r.What, r.Argument, func(s string) { line.Store(&s) })
 	end()

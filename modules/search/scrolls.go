@@ -39,20 +39,6 @@ func newScrolls(cfg *Config) *scrolls {
 	return &scrolls{cfg: cfg, now: time.Now, open: map[string]*scroll{}}
 }
 
-// sweepLoop sweeps until ctx ends.
-func (s *scrolls) sweepLoop(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.sweep()
-		}
-	}
-}
-
 // add keeps a cursor for a user. TooManyRequests when the user, or everybody
 // together, has too many scrolls.
 func (s *scrolls) add(user int64, c search.Cursor, keep time.Duration) (*scroll, error) {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -85,13 +86,19 @@ func (s *Service) evaluate(ctx context.Context, text []byte, run func(context.Co
 	return s.within(ctx, func(ctx context.Context) error { return run(ctx, t, r) })
 }
 
+// retryTimeout is when a client should ask again what took too long: not at once,
+// for an engine that is busy gets no better by it.
+const retryTimeout = 10 * time.Second
+
 // within runs a search with the configured limit of time.
 func (s *Service) within(ctx context.Context, run func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
 	err := run(limited)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return problem.Wrap(err, problem.Unavailable, "the search took longer than %s", s.cfg.Timeout).WithCode("search_timeout")
+		p := problem.Wrap(err, problem.Unavailable, "the search took longer than %s", s.cfg.Timeout).WithCode("search_timeout")
+		p.RetryAfter = retryTimeout
+		return p
 	}
 	return err
 }

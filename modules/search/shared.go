@@ -11,6 +11,7 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/typesense"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // catalogAge is after how long every process has seen what one has changed on
@@ -202,7 +203,7 @@ func (ix *Indexer) changedSince(ctx context.Context, keys []port.Key, applied ma
 	}
 	var again []port.Key
 	for _, k := range keys {
-		for _, name := range slices.Collect(maps.Keys(wrote)) {
+		for name := range wrote {
 			if applied[name][k].Revision != seen[name][k] {
 				again = append(again, k)
 				break
@@ -236,13 +237,13 @@ func (ix *Indexer) keepUp(ctx context.Context) error {
 // recheck compares what a scan has put into new indexes with the store, once all
 // processes know of these and write to them: what others have changed before is
 // applied again.
-func (ix *Indexer) recheck(ctx context.Context, work map[string]*place, scanned map[string]map[port.Key]int64, begin time.Time) error {
-	if err := sleep(ctx, catalogAge-time.Since(begin)); err != nil {
-		return err
+func (ix *Indexer) recheck(ctx context.Context, filled map[string]*place, scanned map[string]map[port.Key]int64, begin time.Time) error {
+	if work.Pause(ctx, catalogAge-time.Since(begin)); ctx.Err() != nil {
+		return ctx.Err()
 	}
 	stale := map[port.Key]struct{}{}
 	err := ix.docs.Heads(ctx, func(p port.Published) error {
-		if work[p.Environment] == nil {
+		if filled[p.Environment] == nil {
 			return nil
 		}
 		if ref, ok := scanned[p.Environment][p.Key]; !ok || ref != p.Revision {
@@ -339,13 +340,4 @@ func (ix *Indexer) catchUpServer(ctx context.Context) error {
 	ix.mu.Unlock()
 	ix.log.InfoContext(ctx, "search indexes found on the server", "indexes", len(work), "documents", n, "changed", len(stale), "ms", time.Since(begin).Milliseconds())
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/search/typesense/double"
 	"github.com/quoin-cms/quoin/core/testkit"
 )
@@ -99,6 +100,44 @@ func TestSearchServerShared(t *testing.T) {
 	two.store("page", "late", `{"title":"late"}`)
 	if n := two.total(`{"indices":["quoin_preview"],"queryArray":{"match":{"title":"late"}}}`); n != "1" {
 		t.Errorf("%s documents after the first process has ended", n)
+	}
+}
+
+// TestSearchServerLosesTheLock ends the connection that holds the lock of the
+// process that builds, as a database that is started anew does. Another process
+// may take the lock then, so the first one must not go on as if it had it: two
+// that build drop each other's indexes.
+func TestSearchServerLosesTheLock(t *testing.T) {
+	vars, _ := onServer(t)
+	vars = append(vars, "QUOIN_DATABASE_URL="+testkit.Postgres(t, testkit.WithoutFsync()))
+	one := site(t, vars...)
+	two := start(t, append(vars, "QUOIN_SERVER__DATA="+t.TempDir())...)
+	holders := db.SQL("SELECT coalesce(max(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())")
+	end := db.SQL("SELECT pg_terminate_backend(?)")
+	for range 3 {
+		holder := 0
+		one.must(one.app.DB.Row(t.Context(), holders).Scan(&holder))
+		if one.index.Leads() == two.index.Leads() || holder == 0 {
+			t.Fatalf("one leads: %v, two leads: %v, the lock is held by %d", one.index.Leads(), two.index.Leads(), holder)
+		}
+		one.must(one.app.DB.Row(t.Context(), end, holder).Scan(new(bool)))
+		testkit.Eventually(t, func() bool {
+			next := 0
+			one.must(one.app.DB.Row(t.Context(), holders).Scan(&next))
+			return next != 0 && next != holder && one.index.Leads() != two.index.Leads()
+		})
+		if out, err := two.quoin("environment rebuild preview", nil); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+	for i, s := range []*server{one, two} {
+		s.store("page", fmt.Sprintf("behind%d", i), `{"title":"behind"}`)
+	}
+	for _, s := range []*server{one, two} {
+		s.must(s.index.RefreshAll(t.Context()))
+		if n := s.total(`{"indices":["quoin_preview"]}`); n != "6" {
+			t.Errorf("%s documents", n)
+		}
 	}
 }
 

@@ -14,8 +14,12 @@ import (
 // MaxBuckets bounds the buckets of one answer.
 const MaxBuckets = 65_536
 
-// TooMany is the error of an aggregation that makes more than MaxBuckets.
-func TooMany(a *search.Agg) error {
+// MaxTopHits bounds the hits of all top_hits of one answer. A document may be
+// in many buckets, and is in the answer once for each.
+const MaxTopHits = 200_000
+
+// tooMany is the error of an aggregation that makes more than MaxBuckets.
+func tooMany(a *search.Agg) error {
 	return problem.Field(problem.Invalid, a.Path, "the aggregations make more than %d buckets", MaxBuckets)
 }
 

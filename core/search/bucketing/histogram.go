@@ -121,7 +121,7 @@ func (h *Histogram) Keys(found iter.Seq[float64]) ([]float64, error) {
 	}
 	out, ok := h.Walk(slices.Min(ends), slices.Max(ends), MaxBuckets)
 	if !ok {
-		return nil, TooMany(h.a)
+		return nil, tooMany(h.a)
 	}
 	// What rounding made a neighbour of a key in the walk must not be lost.
 	out = append(out, keys...)
@@ -142,15 +142,6 @@ func (h *Histogram) Result(buckets []search.Bucket) *search.HistogramBuckets {
 	return &search.HistogramBuckets{Keyed: h.Keyed, Buckets: Resort(h.a, buckets)}
 }
 
-// After gives the key of the bucket behind a bucket.
-func (h *Histogram) After(key float64) float64 {
-	after := h.Floor(h.Next(key) + h.slack())
-	if !(after > key) {
-		after = h.Next(key)
-	}
-	return after
-}
-
 // allowed tells whether a key lies inside the hard bounds: of dates the end is
 // not, of numbers the offset does not count, as in Elasticsearch.
 func (h *Histogram) allowed(key float64) bool {
@@ -160,63 +151,27 @@ func (h *Histogram) allowed(key float64) bool {
 	return key-h.Offset >= h.hardLow && key-h.Offset <= h.hardHigh
 }
 
-// Floor gives the key of the bucket that holds a value.
+// Floor gives the key of the bucket that holds a value, which is where the
+// bucket begins.
 func (h *Histogram) Floor(v float64) float64 {
-	b := h.HistogramAgg
-	if b.Calendar == "" {
-		shift := b.Offset
-		if b.Dates {
-			_, seconds := time.UnixMilli(int64(v)).In(b.Zone).Zone()
-			shift -= float64(seconds) * 1000
-		}
-		return math.Floor((v-shift)/b.Interval)*b.Interval + shift
+	if h.Dates {
+		return float64(h.floorDate(int64(v-h.Offset))) + h.Offset
 	}
-	t := time.UnixMilli(int64(v - b.Offset)).In(b.Zone)
-	year, month, day := t.Date()
-	hour, minute := 0, 0
-	switch b.Calendar {
-	case search.Minute:
-		return float64(t.Add(-time.Duration(t.Second())*time.Second).Truncate(time.Second).UnixMilli()) + b.Offset
-	case search.Hour:
-		past := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second
-		return float64(t.Add(-past).Truncate(time.Second).UnixMilli()) + b.Offset
-	case search.Week:
-		day -= (int(t.Weekday()) + 6) % 7
-	case search.Month:
-		day = 1
-	case search.Quarter:
-		month, day = month-(month-1)%3, 1
-	case search.Year:
-		month, day = 1, 1
-	}
-	return float64(time.Date(year, month, day, hour, minute, 0, 0, b.Zone).UnixMilli()) + b.Offset
+	return math.Floor((v-h.Offset)/h.Interval)*h.Interval + h.Offset
 }
 
-// Next gives where a bucket ends. Rounding may put that a little before the key
-// of the bucket behind it.
-func (h *Histogram) Next(key float64) float64 {
-	b := h.HistogramAgg
-	if b.Calendar == "" {
-		return key + b.Interval
+// After gives the key of the bucket behind a bucket, which is where that one
+// ends.
+func (h *Histogram) After(key float64) float64 {
+	if h.Dates {
+		return float64(h.afterDate(int64(key-h.Offset))) + h.Offset
 	}
-	t := time.UnixMilli(int64(key - b.Offset)).In(b.Zone)
-	switch b.Calendar {
-	case search.Minute:
-		t = t.Add(time.Minute)
-	case search.Hour:
-		t = t.Add(time.Hour)
-	case search.Day:
-		t = t.AddDate(0, 0, 1)
-	case search.Week:
-		t = t.AddDate(0, 0, 7)
-	case search.Month:
-		t = t.AddDate(0, 1, 0)
-	case search.Quarter:
-		t = t.AddDate(0, 3, 0)
-	default:
-		t = t.AddDate(1, 0, 0)
+	// A quarter of a bucket keeps rounding from giving the same key again.
+	after := h.Floor(key + h.Interval*5/4)
+	if !(after > key) {
+		after = key + h.Interval
 	}
-	return float64(t.UnixMilli()) + b.Offset
+	return after
 }
 
 // Walk gives the keys from low to high, which are keys; false if there are
@@ -235,12 +190,4 @@ func (h *Histogram) Walk(low, high float64, most int) ([]float64, bool) {
 		key = after
 	}
 	return out, true
-}
-
-// slack keeps the walk from one key to the next from falling back by rounding.
-func (h *Histogram) slack() float64 {
-	if h.Calendar != "" || h.Dates {
-		return 0
-	}
-	return h.Interval / 4
 }

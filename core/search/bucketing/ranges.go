@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -112,10 +113,19 @@ func (p *boundPrinter) write(v float64) (text, part string) {
 	return "", plainFloat(v)
 }
 
-// plainFloat writes a double as Java does.
+// plainFloat writes a double as Java does: 2.0, 0.001, 1.0E7, 1.5E-4.
 func plainFloat(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e7 {
-		return strconv.FormatFloat(v, 'f', 1, 64)
+	form := byte('f')
+	if a := math.Abs(v); a != 0 && (a < 1e-3 || a >= 1e7) {
+		form = 'e'
 	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	number, power, scientific := strings.Cut(strconv.FormatFloat(v, form, -1, 64), "e")
+	if !strings.Contains(number, ".") {
+		number += ".0"
+	}
+	if !scientific {
+		return number
+	}
+	sign, digits := strings.TrimRight(power[:1], "+"), strings.TrimLeft(power[1:], "0")
+	return number + "E" + sign + digits
 }

@@ -1,6 +1,7 @@
 package dates_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -131,18 +132,67 @@ func FuzzDates(f *testing.F) {
 	f.Add("yyyy/MM/dd||epoch_millis", "2024/01/02")
 	f.Add("d MMM yy[ HH:mm]", "1 Jan 24 10:11")
 	f.Add("", "now-1d/d")
+	f.Add("", "2024-10-27T02:30||/h")
+	f.Add("d MMM yy", "1 Jan 41") // of such years zones know only rules
+	zone, err := time.LoadLocation("Europe/Brussels")
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, format, in string) {
 		df, err := dates.Parse(format)
 		if err != nil {
 			return
 		}
-		ms, ok := df.Millis(in, time.UTC, false)
-		up, okUp := df.Millis(in, time.UTC, true)
+		ms, ok := df.Millis(in, zone, false)
+		up, okUp := df.Millis(in, zone, true)
 		if ok != okUp || ok && up < ms {
 			t.Errorf("%q in %q: %d, %d", in, format, ms, up)
 		}
 		df.Text(ms)
-		_, _ = df.Math(in, time.Unix(0, 0), time.UTC, true)
+		low, err := df.Math(in, time.Unix(0, 0), zone, false)
+		high, errUp := df.Math(in, time.Unix(0, 0), zone, true)
+		if err == nil && errUp == nil && high < low && !strings.ContainsAny(in, "+-") {
+			t.Errorf("%q in %q is from %d to %d", in, format, low, high)
+		}
 		dates.LooksISO(in)
 	})
+}
+
+// TestChangedClocks reads dates that the clocks of a zone show twice or never,
+// and rounds beside them.
+func TestChangedClocks(t *testing.T) {
+	f, err := dates.Parse("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		zone, date string
+		up         bool
+		want       string
+	}{
+		{"Europe/Brussels", "2024-03-31T02:30:00", false, "2024-03-31T03:30:00+02:00"},
+		{"Europe/Brussels", "2024-10-27T02:30:00", false, "2024-10-27T02:30:00+02:00"},
+		{"Europe/Brussels", "2024-10-27T00:30:00Z||/h", false, "2024-10-27T02:00:00+02:00"},
+		{"Europe/Brussels", "2024-10-27T01:30:00Z||/h", false, "2024-10-27T02:00:00+01:00"},
+		{"Europe/Brussels", "2024-10-27T01:30:00Z||/d", false, "2024-10-27T00:00:00+02:00"},
+		{"Europe/Brussels", "2024-10-27||/d", true, "2024-10-27T23:59:59+01:00"},
+		{"Europe/Brussels", "2024-03-30T02:30:00||+1d", false, "2024-03-31T03:30:00+02:00"},
+		{"Europe/Brussels", "2024-01-31T12:00:00||+1M", false, "2024-02-29T12:00:00+01:00"},
+		{"America/Santiago", "2024-09-07||+1d/d", false, "2024-09-08T01:00:00-03:00"},
+		{"America/Santiago", "2024-09-07||/d", true, "2024-09-07T23:59:59-04:00"},
+		{"America/Havana", "2024-11-03T05:30:00Z||/d", false, "2024-11-03T00:00:00-04:00"},
+		{"Australia/Lord_Howe", "2024-04-06T15:15:00Z||/h", false, "2024-04-07T01:00:00+11:00"},
+		{"Australia/Lord_Howe", "2024-04-06T15:15:00Z||/h", true, "2024-04-07T01:59:59+10:30"},
+		{"Pacific/Apia", "2011-12-29||/d", true, "2011-12-29T23:59:59-10:00"},
+		{"Pacific/Apia", "2011-12-29||+1d/d", false, "2011-12-31T00:00:00+14:00"},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ms, err := f.Math(c.date, time.Time{}, zone, c.up)
+		if got := time.UnixMilli(ms).In(zone).Format(time.RFC3339); err != nil || got != c.want {
+			t.Errorf("%s in %s: %s, %v, want %s", c.date, c.zone, got, err, c.want)
+		}
+	}
 }

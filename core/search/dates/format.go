@@ -15,8 +15,8 @@ const Default = "strict_date_optional_time||epoch_millis"
 
 // Dates outside of these are refused: the years -9999 and 9999.
 const (
-	minMillis = -377_705_116_800_000
-	maxMillis = 253_402_300_799_999
+	MinMillis = -377_705_116_800_000
+	MaxMillis = 253_402_300_799_999
 )
 
 // Format is a parsed list of formats. It is safe for concurrent use.
@@ -82,7 +82,7 @@ func (f *Format) Millis(s string, loc *time.Location, up bool) (int64, bool) {
 		return 0, false
 	}
 	for i := range f.layouts {
-		if ms, ok := f.layouts[i].millis(s, loc, up); ok && ms >= minMillis && ms <= maxMillis {
+		if ms, ok := f.layouts[i].millis(s, loc, up); ok && ms >= MinMillis && ms <= MaxMillis {
 			return ms, true
 		}
 	}
@@ -104,7 +104,7 @@ func (l *layout) millis(s string, loc *time.Location, up bool) (int64, bool) {
 	if l.epoch != 0 {
 		whole, frac, _ := strings.Cut(s, ".")
 		n, ok := atoi64(whole)
-		if !ok || n > maxMillis || n < minMillis {
+		if !ok || n > MaxMillis || n < MinMillis {
 			return 0, false
 		}
 		if frac != "" {

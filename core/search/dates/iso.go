@@ -61,9 +61,9 @@ func (f *fields) millis(loc *time.Location, up bool) (ms int64, ok bool) {
 		f.hour == 24 && (f.minute > 0 || f.second > 0) {
 		return 0, false
 	}
-	t := time.Date(year, time.Month(month), day, pick(f.hour, 0, 23), pick(f.minute, 0, 59), pick(f.second, 0, 59),
-		pick(f.nano, 0, 999_999_999), loc)
-	return t.UnixMilli(), true
+	wall := time.Date(year, time.Month(month), day, pick(f.hour, 0, 23), pick(f.minute, 0, 59), pick(f.second, 0, 59),
+		pick(f.nano, 0, 999_999_999), time.UTC)
+	return local(wall, loc).UnixMilli(), true
 }
 
 func daysIn(year, month int) int {

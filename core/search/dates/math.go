@@ -53,8 +53,7 @@ func steps(t time.Time, rest, whole string, up bool) (int64, error) {
 		default:
 			t, ok = floor(t, unit)
 			if ok && up {
-				t, _ = add(t, 1, unit)
-				t = t.Add(-time.Millisecond)
+				t = after(t, unit).Add(-time.Millisecond)
 			}
 		}
 		if !ok || t.Year() > maxYear || t.Year() < minYear {
@@ -64,25 +63,23 @@ func steps(t time.Time, rest, whole string, up bool) (int64, error) {
 	return t.UnixMilli(), nil
 }
 
+// clockUnits are those of which a day has full ones.
+var clockUnits = map[byte]time.Duration{'h': time.Hour, 'H': time.Hour, 'm': time.Minute, 's': time.Second}
+
 func add(t time.Time, n int, unit byte) (time.Time, bool) {
 	const year = 366 * 24 * time.Hour
-	var d time.Duration
 	switch unit {
 	case 'y':
 		return addMonths(t, 12*n), n < 30_000 && n > -30_000
 	case 'M':
 		return addMonths(t, n), n < 300_000 && n > -300_000
 	case 'w':
-		return t.AddDate(0, 0, 7*n), n < 1_500_000 && n > -1_500_000
+		return addDays(t, 7*n), n < 1_500_000 && n > -1_500_000
 	case 'd':
-		return t.AddDate(0, 0, n), n < 10_000_000 && n > -10_000_000
-	case 'h', 'H':
-		d = time.Hour
-	case 'm':
-		d = time.Minute
-	case 's':
-		d = time.Second
-	default:
+		return addDays(t, n), n < 10_000_000 && n > -10_000_000
+	}
+	d, ok := clockUnits[unit]
+	if !ok {
 		return t, false
 	}
 	if limit := 250 * year / d; time.Duration(n) > limit || time.Duration(-n) > limit {
@@ -97,28 +94,32 @@ func addMonths(t time.Time, n int) time.Time {
 	if n > 300_000 || n < -300_000 {
 		return t
 	}
-	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
-	return first.AddDate(0, 0, min(t.Day(), daysIn(first.Year(), int(first.Month())))-1)
+	year, month, day := t.Date()
+	day = min(day, daysIn(year, int(month)+n))
+	return local(time.Date(year, month+time.Month(n), day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC), t.Location())
 }
 
+func addDays(t time.Time, n int) time.Time {
+	year, month, day := t.Date()
+	return local(time.Date(year, month, day+n, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC), t.Location())
+}
+
+// floor gives when the unit begins that a time is in.
 func floor(t time.Time, unit byte) (time.Time, bool) {
-	y, m, d := t.Date()
-	loc := t.Location()
-	switch unit {
-	case 'y':
-		return time.Date(y, 1, 1, 0, 0, 0, 0, loc), true
-	case 'M':
-		return time.Date(y, m, 1, 0, 0, 0, 0, loc), true
-	case 'w':
-		return time.Date(y, m, d-(int(t.Weekday())+6)%7, 0, 0, 0, 0, loc), true
-	case 'd':
-		return time.Date(y, m, d, 0, 0, 0, 0, loc), true
-	case 'h', 'H':
-		return time.Date(y, m, d, t.Hour(), 0, 0, 0, loc), true
-	case 'm':
-		return time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, loc), true
-	case 's':
-		return time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, loc), true
+	if begin, ok := Begin(t, unit, 0); ok {
+		return begin, true
 	}
-	return t, false
+	width, ok := clockUnits[unit]
+	if !ok {
+		return t, false
+	}
+	return time.UnixMilli(Floor(t.UnixMilli(), width.Milliseconds(), t.Location())).In(t.Location()), true
+}
+
+// after gives when the unit behind one that begins at a time begins.
+func after(t time.Time, unit byte) time.Time {
+	if next, ok := Begin(t, unit, 1); ok {
+		return next
+	}
+	return time.UnixMilli(Next(t.UnixMilli(), clockUnits[unit].Milliseconds(), t.Location())).In(t.Location())
 }

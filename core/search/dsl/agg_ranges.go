@@ -215,6 +215,9 @@ func dateIntervals(a *search.HistogramAgg, o *object) error {
 		case fixed && width >= 1 && name != "calendar_interval":
 			a.Interval = width
 		default:
+			if name == "fixed_interval" {
+				return n.bad("%q is no %s, which is a number with ms, s, m, h or d, from 1ms to 366000d", n.text, name)
+			}
 			return n.bad("%q is no %s", n.text, name)
 		}
 	}
@@ -225,7 +228,7 @@ func dateIntervals(a *search.HistogramAgg, o *object) error {
 		text, negative := strings.CutPrefix(strings.TrimPrefix(n.text, "+"), "-")
 		v, ok := duration(text)
 		if !ok && text != "0" {
-			return n.bad("%q is no offset", n.text)
+			return n.bad("%q is no offset, which is a number with ms, s, m, h or d, at most 366000d, behind + or -", n.text)
 		}
 		if a.Offset = v; negative {
 			a.Offset = -v
@@ -234,7 +237,11 @@ func dateIntervals(a *search.HistogramAgg, o *object) error {
 	return nil
 }
 
-// duration reads "90m" as milliseconds.
+// longest is the most milliseconds of an interval or offset, a thousand years:
+// with any date, a float64 has them exactly.
+const longest = 366_000 * 86_400_000
+
+// duration reads "90m" as milliseconds, at most longest.
 func duration(s string) (ms float64, ok bool) {
 	for _, u := range []struct {
 		suffix string
@@ -242,7 +249,8 @@ func duration(s string) (ms float64, ok bool) {
 	}{{"ms", 1}, {"s", 1000}, {"m", 60_000}, {"h", 3_600_000}, {"d", 86_400_000}} {
 		if cut, found := strings.CutSuffix(s, u.suffix); found {
 			n, err := strconv.ParseUint(cut, 10, 31)
-			return float64(n) * u.ms, err == nil
+			ms = float64(n) * u.ms
+			return ms, err == nil && ms <= longest
 		}
 	}
 	return 0, false

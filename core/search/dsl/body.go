@@ -100,6 +100,9 @@ func (p *parser) searchAfter(n *node) error {
 	if p.r.From > 0 {
 		return n.bad("search_after needs from to be 0")
 	}
+	if p.r.Collapse != nil { // of a body inside the search object
+		return n.bad("collapse does not support search_after")
+	}
 	return nil
 }
 

@@ -205,7 +205,7 @@ func (s *stringQuery) compile(n *lucene.Node, top bool) (search.Query, error) {
 }
 
 func (s *stringQuery) group(n *lucene.Node, c search.Clause, top bool) (search.Query, error) {
-	q := &search.Bool{Clause: c}
+	q := &search.Bool{Clause: c, SkipWordless: true}
 	for _, part := range n.Clauses {
 		inner, err := s.compile(part.Node, top && len(n.Clauses) == 1)
 		if err != nil {

@@ -24,8 +24,7 @@ func (e *Engine) create(name string, s search.Settings, restored bool) error {
 	if _, taken := old.aliases[name]; taken || old.indices[name] != nil {
 		return problem.New(problem.Conflict, "there is an index or alias %q already", name)
 	}
-	e.nextID++
-	x, err := newIndex(e.nextID, name, s, e.policy)
+	x, err := newIndex(name, s, e.policy)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 // set is some objects of one space of one view, in order. An aggregation works
@@ -87,19 +86,11 @@ func (r *run) agg(a *search.Agg, sets []set) (search.ResultBody, error) {
 
 // single makes the result of an aggregation with one bucket.
 func (r *run) single(a *search.Agg, sets []set) (search.ResultBody, error) {
-	if err := r.spend(a, 1); err != nil {
+	if err := r.budget.Buckets(a, 1); err != nil {
 		return nil, err
 	}
 	subs, err := r.aggs(a.Subs, sets)
 	return &search.SingleBucket{Count: count(sets), Subs: subs}, err
-}
-
-// spend counts buckets and refuses too many.
-func (r *run) spend(a *search.Agg, n int) error {
-	if r.buckets += n; r.buckets > bucketing.MaxBuckets {
-		return bucketing.TooMany(a)
-	}
-	return nil
 }
 
 func count(sets []set) int64 {

@@ -192,7 +192,7 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 		out.Names = append(out.Names, c.sources[k].Name)
 	}
 	chosen := smallest(c.candidates(), c.body.Size, c.compare)
-	if err := c.run.spend(a, len(chosen)); err != nil {
+	if err := c.run.budget.Buckets(a, len(chosen)); err != nil {
 		return nil, err
 	}
 	for _, m := range chosen {

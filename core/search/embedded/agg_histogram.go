@@ -56,7 +56,7 @@ func (r *run) histogramAgg(a *search.Agg, body *search.HistogramAgg, sets []set)
 				}
 			}
 			if h.slots.made > bucketing.MaxBuckets {
-				return nil, r.spend(a, h.slots.made)
+				return nil, r.budget.Buckets(a, h.slots.made)
 			}
 		}
 		if body.Missing != nil {
@@ -86,7 +86,7 @@ func (r *run) histogramResult(a *search.Agg, h *histogram, keys []float64, sets 
 		if b.Count < int64(h.MinDocCount) {
 			continue
 		}
-		if err := r.spend(a, 1); err != nil {
+		if err := r.budget.Buckets(a, 1); err != nil {
 			return nil, err
 		}
 		var err error

@@ -27,7 +27,7 @@ func (b bucket) sets(of []set) []set {
 
 // fill counts a bucket and computes what is below it.
 func (r *run) fill(a *search.Agg, b bucket, of []set) (int64, []search.AggResult, error) {
-	if err := r.spend(a, 1); err != nil {
+	if err := r.budget.Buckets(a, 1); err != nil {
 		return 0, nil, err
 	}
 	members := b.sets(of)

@@ -95,7 +95,7 @@ func (s *slots) at(v float64) *slot {
 		return s.last
 	}
 	s.key = s.h.Floor(v)
-	s.end = s.h.Next(s.key)
+	s.end = s.h.After(s.key)
 	if s.last = s.sparse[s.key]; s.last == nil {
 		s.last = &slot{key: s.key}
 		s.sparse[s.key] = s.last

@@ -49,7 +49,7 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if err != nil {
 		return nil, err
 	}
-	if err := r.spend(a, len(chosen)); err != nil {
+	if err := r.budget.Buckets(a, len(chosen)); err != nil {
 		return nil, err
 	}
 	if err := t.below(chosen); err != nil {
@@ -146,10 +146,10 @@ func (t *termsRun) choose() (chosen []uint32, other int64, err error) {
 		}
 	}
 	if bucketing.ByNumbers(t.body.Order) {
-		if err := t.run.spend(t.a, len(ids)); err != nil {
+		if err := t.run.budget.Buckets(t.a, len(ids)); err != nil {
 			return nil, 0, err
 		}
-		t.run.buckets -= len(ids)
+		t.run.budget.Return(len(ids))
 		if err := t.below(ids); err != nil {
 			return nil, 0, err
 		}

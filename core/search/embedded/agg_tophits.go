@@ -66,13 +66,16 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 		}
 	}
 	list := h.sorted()
+	if err := r.budget.TopHits(a, max(len(list)-body.From, 0)); err != nil {
+		return nil, err
+	}
 	out := &search.TopHits{Total: count(sets)}
 	if total := count(sets); scored && total > 0 && (len(body.Sort) == 0 || keys[0].Field == "_score") {
 		score := float64(best)
 		out.MaxScore = &score
 	}
 	out.Hits = r.nestedHits(body, list[min(body.From, len(list)):], sets, scored)
-	if err := r.spend(a, 1); err != nil {
+	if err := r.budget.Buckets(a, 1); err != nil {
 		return nil, err
 	}
 	marks := map[typeKey][]marked(nil)

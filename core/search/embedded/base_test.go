@@ -321,6 +321,74 @@ func catchUp(t *testing.T, e *embedded.Engine, state map[int]int) {
 	must(t, e.Apply(t.Context(), "one", ops))
 }
 
+// A comparison after a start reads the index as it was when it began, while
+// documents are changed, some of them get fields that none had before, and
+// segments are merged. It read maps that were written, which ends a process.
+func TestCompareWhileWriting(t *testing.T) {
+	const docs, late = 300, 40
+	dir := t.TempDir()
+	e := embedded.Open(keptLoad, embedded.Options{Dir: dir})
+	must(t, e.Create(t.Context(), "one", keptSettings()))
+	apply := func(from, to, change int) {
+		var ops []search.Op
+		for id := from; id < to; id++ {
+			ops = append(ops, keptOp(id, change))
+		}
+		must(t, e.Apply(t.Context(), "one", ops))
+	}
+	apply(0, docs, 1)
+	e.SaveAll()
+	e.Close()
+
+	e = embedded.Open(keptLoad, embedded.Options{Dir: dir})
+	defer e.Close()
+	if ok, reason, err := e.Restore(t.Context(), "one", keptSettings()); !ok || err != nil {
+		t.Fatal(reason, err)
+	}
+	apply(0, late, 2) // what was changed between the start and the comparison
+	e.MergeEarly(30)
+	c, err := e.Compare("one")
+	must(t, err)
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for id := range docs {
+			op := keptOp(id, 3)
+			op.Doc.Raw = slices.Concat(op.Doc.Raw[:len(op.Doc.Raw)-1], fmt.Appendf(nil, `,"new%d":"x","sub":{"new%d":1}}`, id, id))
+			if err := e.Apply(t.Context(), "one", []search.Op{op}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for id := range docs {
+		change := 1
+		if id < late {
+			change = 2
+		}
+		if op := keptOp(id, change); id%3 > 0 && !c.Same(op.Key, op.Doc.Ref, op.Doc.Stamp) {
+			t.Errorf("%s was not as it was", op.Key.OUUID)
+		}
+	}
+	rest := 0
+	must(t, c.Rest(func(k search.Key) error {
+		if id, err := strconv.Atoi(k.OUUID[1:]); err != nil || id%3 > 0 || k != keptKey(id) {
+			t.Errorf("%v was not asked for", k)
+		}
+		rest++
+		return nil
+	}))
+	if rest != docs/3 {
+		t.Errorf("%d documents were not asked for", rest)
+	}
+	writing.Wait()
+	state := map[int]int{}
+	for id := range docs {
+		state[id] = 3
+	}
+	e.Settle()
+	catchUp(t, e, state)
+	same(t, "after the comparison", e, scratch(t, state))
+}
+
 // crashing is the child: it writes until it is killed.
 func crashing(t *testing.T, dir string) {
 	round, _ := strconv.Atoi(os.Getenv("QUOIN_TEST_CRASH_ROUND"))

@@ -50,10 +50,14 @@ func benchSettings() search.Settings {
 
 func loaded(tb testing.TB) (*embedded.Engine, []search.Op) {
 	ops := corpus(benchDocs)
+	return load(tb, ops), ops
+}
+
+func load(tb testing.TB, ops []search.Op) *embedded.Engine {
 	e := embedded.New(func(_ context.Context, _ string, refs []int64) ([][]byte, error) {
 		out := make([][]byte, len(refs))
 		for i, ref := range refs {
-			out[i] = ops[ref%benchDocs].Doc.Raw
+			out[i] = ops[ref%int64(len(ops))].Doc.Raw
 		}
 		return out, nil
 	})
@@ -64,7 +68,7 @@ func loaded(tb testing.TB) (*embedded.Engine, []search.Op) {
 		tb.Fatal(err)
 	}
 	e.Settle()
-	return e, ops
+	return e
 }
 
 func BenchmarkBuild10k(b *testing.B) {

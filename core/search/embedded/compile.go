@@ -1,6 +1,8 @@
 package embedded
 
 import (
+	"slices"
+
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/problem"
@@ -96,6 +98,9 @@ func (v *view) compileBool(q *search.Bool, sp *space) (op, error) {
 	if len(o.must)+len(o.should)+len(o.mustNot)+len(o.filter) == 0 {
 		return &every{sp, o.boost}, nil
 	}
+	if q.SkipWordless && o.skipWordless() == 0 {
+		return wordless{}, nil
+	}
 	if q.MinShould != nil {
 		o.need = q.MinShould.Of(len(o.should))
 	}
@@ -186,6 +191,9 @@ func (v *view) either(sp *space, ops []op) op {
 	case 0:
 		return none{}
 	case 1:
+		return ops[0]
+	}
+	if !slices.ContainsFunc(ops, func(p op) bool { return !isWordless(p) }) {
 		return ops[0]
 	}
 	return &boolean{run: v.run, sp: sp, should: ops, need: 1, boost: 1}

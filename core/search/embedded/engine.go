@@ -21,6 +21,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 )
 
 // version is what clients of the search API compare: the version of the query
@@ -35,7 +36,6 @@ type Engine struct {
 
 	change  sync.Mutex // held while the catalog is replaced
 	catalog atomic.Pointer[catalog]
-	nextID  uint64
 }
 
 // catalog is what exists at one moment; it is replaced, never changed.
@@ -120,7 +120,7 @@ func (e *Engine) start(ctx context.Context, t search.Target, r *search.Request) 
 		}
 		list = append(list, x)
 	}
-	out := &run{ctx: ctx, req: r, now: r.Now, aliases: c.aliases, scores: &e.scores}
+	out := &run{ctx: ctx, req: r, now: r.Now, budget: &bucketing.Budget{}, aliases: c.aliases, scores: &e.scores}
 	if out.now.IsZero() {
 		out.now = time.Now()
 	}

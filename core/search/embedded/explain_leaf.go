@@ -128,7 +128,9 @@ func (x *explainer) analyzed(field, analyzer, text, path string, at []spot, s *s
 	s.Fields = append(before, s.Fields...)
 	if words {
 		noteTerms(s, terms)
-		s.Does = "looks the words up that the analyzer makes of the text"
+		if s.Does = "looks the words up that the analyzer makes of the text"; len(terms) == 0 {
+			s.Does = "finds no word in the text"
+		}
 	}
 }
 

@@ -147,3 +147,33 @@ func TestTooManyBuckets(t *testing.T) {
 		}
 	}
 }
+
+// A document is a hit in each of its buckets, so a few documents with many
+// values could fill the memory with hits and their sources.
+func TestTooManyTopHits(t *testing.T) {
+	raw := []byte(`{"n":[0`)
+	for i := range 100 {
+		raw = fmt.Appendf(raw, ",%d", i)
+	}
+	raw = append(raw, "]}"...)
+	docs := map[int64][]byte{}
+	var ops []search.Op
+	for i := range int64(30) {
+		docs[i] = raw
+		ops = append(ops, upsert(fmt.Sprint(i), i, raw))
+	}
+	e := single(t, docs, search.Settings{})
+	if err := e.Apply(context.Background(), "one", ops); err != nil {
+		t.Fatal(err)
+	}
+	for hits, want := range map[string]bool{`"size":20`: true, `"size":20,"from":10`: true, `"size":21`: false, `"size":100`: false} {
+		r, err := dsl.Parse([]byte(`{"size":0,"aggs":{"a":{"terms":{"field":"n","size":100},"aggs":{"b":{"terms":{"field":"n","size":100},"aggs":{"c":{"top_hits":{"_source":false,` + hits + `}}}}}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Search(context.Background(), one, r)
+		if p := problem.From(err); (err == nil) != want || err != nil && (p.Kind != problem.Invalid || p.Fields[0].Path != "aggs.a.aggs.b.aggs.c.top_hits") {
+			t.Errorf("%s: %v", hits, err)
+		}
+	}
+}

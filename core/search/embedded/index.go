@@ -23,7 +23,6 @@ const chunk = 64
 // anything, and a tail that takes what is written. writer is held by whoever
 // changes it, who also holds mu for as long as a change takes.
 type index struct {
-	id     uint64 // order in which searches lock indices
 	name   string
 	policy *policy
 	set    atomic.Pointer[analysis.Set]
@@ -45,8 +44,8 @@ type index struct {
 	mergeState // see merge.go
 }
 
-func newIndex(id uint64, name string, s search.Settings, p *policy) (*index, error) {
-	x := &index{id: id, name: name, policy: p, reg: mapping.NewRegistry(), formed: map[string]string{}}
+func newIndex(name string, s search.Settings, p *policy) (*index, error) {
+	x := &index{name: name, policy: p, reg: mapping.NewRegistry(), formed: map[string]string{}}
 	if err := x.configure(s); err != nil {
 		return nil, err
 	}

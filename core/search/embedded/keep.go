@@ -97,33 +97,44 @@ func (e *Engine) Sweep() error {
 	return e.policy.sweep(func(path string) bool { return wanted[path] || strings.HasSuffix(path, tempSuffix) })
 }
 
-// Comparison tells what of an index is not as it should be, while nothing is
-// applied to it. It is not safe for concurrent use.
+// Comparison tells what of an index was not as it should be when it began. It
+// is not safe for concurrent use, but the index may be written to meanwhile.
 type Comparison struct {
 	parts []*compared
 }
 
-// compared is one segment.
+// compared is one segment, to which nothing is added any more. What it has by
+// path is not read: it gets the fields of those that are written to.
 type compared struct {
-	seg   *segment
-	live  *roaring.Bitmap // documents that were not asked for yet
-	last  int             // place of the last id in the dictionary
-	types map[string]uint32
+	seg        *segment
+	ids, types *family
+	live       *roaring.Bitmap // documents that were not asked for yet
+	last       int             // place of the last id in the dictionary
+	ofType     map[string]uint32
 }
 
-// Compare begins a comparison.
+// Compare begins a comparison. What is applied from now on goes to a tail of
+// its own, because the comparison reads without the lock of the index.
 func (e *Engine) Compare(name string) (*Comparison, error) {
 	x, err := e.catalog.Load().index(name)
 	if err != nil {
 		return nil, err
 	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
+	x.writer.Lock()
+	defer x.writer.Unlock()
+	x.settle() // a merge takes what it began with and one tail
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	c := &Comparison{}
 	for _, s := range x.segs {
 		if s.root().n > 0 {
-			c.parts = append(c.parts, &compared{seg: s, live: s.root().live.Clone(), types: map[string]uint32{}})
+			c.parts = append(c.parts, &compared{seg: s, ids: s.byPath[pathKey{0, mapping.IDField}][0],
+				types: s.byPath[pathKey{0, mapping.TypeField}][0], live: s.root().live.Clone(), ofType: map[string]uint32{}})
 		}
+	}
+	if x.tail().root().n > 0 {
+		x.tail().seal()
+		x.extend()
 	}
 	return c, nil
 }
@@ -145,7 +156,7 @@ func (c *Comparison) Rest(fn func(search.Key) error) error {
 	for _, p := range c.parts {
 		it := p.live.Iterator()
 		for it.HasNext() {
-			if err := fn(p.seg.key(it.Next())); err != nil {
+			if err := fn(keyIn(p.types, p.ids, it.Next())); err != nil {
 				return err
 			}
 		}
@@ -155,22 +166,20 @@ func (c *Comparison) Rest(fn func(search.Key) error) error {
 
 // find gives the number of a document that was not asked for.
 func (p *compared) find(key search.Key) (uint32, bool) {
-	ids := p.seg.byPath[pathKey{0, mapping.IDField}][0]
-	types := p.seg.byPath[pathKey{0, mapping.TypeField}][0]
-	want, ok := p.types[key.Type]
+	want, ok := p.ofType[key.Type]
 	if !ok {
-		if want, ok = types.dict.find(key.Type); !ok {
+		if want, ok = p.types.dict.find(key.Type); !ok {
 			return 0, false
 		}
-		p.types[strings.Clone(key.Type)] = want
+		p.ofType[strings.Clone(key.Type)] = want
 	}
-	ord, ok := p.id(&ids.dict, key.OUUID)
+	ord, ok := p.id(&p.ids.dict, key.OUUID)
 	if !ok {
 		return 0, false
 	}
 	found, number := false, uint32(0)
-	ids.at(ord).each(func(doc, _ uint32) {
-		if p.live.Contains(doc) && types.ords.get(doc)[0] == want {
+	p.ids.at(ord).each(func(doc, _ uint32) {
+		if p.live.Contains(doc) && p.types.ords.get(doc)[0] == want {
 			found, number = true, doc
 		}
 	})

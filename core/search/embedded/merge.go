@@ -133,9 +133,7 @@ func (x *index) start() {
 		s.seal()
 		origins = append(origins, freeze(s))
 	}
-	tail := newSegment()
-	tail.align(x.tail())
-	x.segs = append(x.segs[:len(x.segs):len(x.segs)], tail)
+	x.extend()
 	x.mu.Unlock()
 	d, path := x.directory(), x.path
 	if len(x.segs) > manySegments { // the disk has failed again and again
@@ -147,6 +145,14 @@ func (x *index) start() {
 			debug.FreeOSMemory() // what the tail held would stay for minutes
 		}
 	}()
+}
+
+// extend begins a new tail behind the segments. The caller has locked the
+// index.
+func (x *index) extend() {
+	tail := newSegment()
+	tail.align(x.tail())
+	x.segs = append(x.segs[:len(x.segs):len(x.segs)], tail)
 }
 
 // finish puts a base into the place of what it was made of. It tells whether

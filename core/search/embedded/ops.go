@@ -18,6 +18,14 @@ type op interface {
 // none matches nothing.
 type none struct{}
 
+// wordless is none for a text of which an analyzer left no word.
+type wordless struct{ none }
+
+func isWordless(o op) bool {
+	_, is := o.(wordless)
+	return is
+}
+
 func (none) match() *roaring.Bitmap               { return roaring.New() }
 func (none) score(_ []float32, _ float32, _ bool) {}
 

@@ -16,6 +16,16 @@ type boolean struct {
 	made                          *roaring.Bitmap
 }
 
+// skipWordless leaves out the ops of texts without a word and gives how many
+// others there are.
+func (o *boolean) skipWordless() (left int) {
+	for _, list := range []*[]op{&o.must, &o.should, &o.mustNot, &o.filter} {
+		*list = slices.DeleteFunc(*list, isWordless)
+		left += len(*list)
+	}
+	return left
+}
+
 func (o *boolean) match() *roaring.Bitmap {
 	if o.made == nil {
 		o.made = o.find()

@@ -69,7 +69,7 @@ func (v *view) phraseText(f *family, q *search.MatchPhrase, sp *space) (op, erro
 	case n == 0 && q.ZeroAll:
 		return &every{sp, o.boost}, nil
 	case n == 0:
-		return none{}, nil
+		return wordless{}, nil
 	case n > maxPhrase:
 		return nil, problem.Field(problem.Invalid, q.Path, "%s: a phrase of more than %d words", q.Name, maxPhrase)
 	}

@@ -3,12 +3,14 @@ package embedded
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -24,7 +26,7 @@ type run struct {
 	stats    map[statsKey]*termStats
 	filters  map[filterKey][]uint64
 	lexicons map[*family]*lexicon
-	buckets  int     // made so far
+	budget   *bucketing.Budget
 	best     float32 // score of the best hit
 	fault    error   // why the score of an object is not a number
 }
@@ -43,10 +45,11 @@ type view struct {
 	scores  []float32       // of all documents, for top_hits; nil until asked for
 }
 
-// open locks the indices in the order of their ids, so that two searches and
-// the writers between them cannot wait for each other in a circle.
+// open locks the indices in the order of their names, so that two searches and
+// the writers between them cannot wait for each other in a circle. Documents
+// that compare alike come in the same order, which a restart does not change.
 func (r *run) open(indices []*index, types []string) {
-	slices.SortFunc(indices, func(a, b *index) int { return int(int64(a.id - b.id)) })
+	slices.SortFunc(indices, func(a, b *index) int { return strings.Compare(a.name, b.name) })
 	r.indices = slices.Compact(indices)
 	for _, x := range r.indices {
 		x.mu.RLock()

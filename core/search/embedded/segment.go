@@ -117,11 +117,13 @@ func (s *segment) find(key search.Key) (uint32, bool) {
 
 // key gives the key of a document.
 func (s *segment) key(doc uint32) search.Key {
-	get := func(name string) string {
-		f := s.byPath[pathKey{0, name}][0]
-		return strings.Clone(f.dict.term(f.ords.get(doc)[0]))
-	}
-	return search.Key{Type: get(mapping.TypeField), OUUID: get(mapping.IDField)}
+	return keyIn(s.byPath[pathKey{0, mapping.TypeField}][0], s.byPath[pathKey{0, mapping.IDField}][0], doc)
+}
+
+// keyIn gives the key of a document of a segment with these families.
+func keyIn(types, ids *family, doc uint32) search.Key {
+	get := func(f *family) string { return strings.Clone(f.dict.term(f.ords.get(doc)[0])) }
+	return search.Key{Type: get(types), OUUID: get(ids)}
 }
 
 // seal ends the writing of a segment, which is to be merged.

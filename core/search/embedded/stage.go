@@ -22,8 +22,7 @@ func (e *Engine) Stage(_ context.Context, name string, s search.Settings) (strin
 	if _, err := old.index(name); err != nil {
 		return "", err
 	}
-	e.nextID++
-	x, err := newIndex(e.nextID, name, s, e.policy)
+	x, err := newIndex(name, s, e.policy)
 	if err != nil {
 		return "", err
 	}

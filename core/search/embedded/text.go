@@ -42,7 +42,7 @@ func (v *view) matchText(f *family, q *search.Match, sp *space) (op, error) {
 	case len(ops) == 0 && q.ZeroAll:
 		return &every{sp, float32(q.Boost)}, nil
 	case len(ops) == 0:
-		return none{}, nil
+		return wordless{}, nil
 	}
 	return v.counted(ops, q.And, q.MinShould, float32(q.Boost), sp), nil
 }
@@ -103,10 +103,15 @@ func (v *view) multiMatch(q *search.MultiMatch, sp *space) (op, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.ops = append(o.ops, inner)
+		if len(v.families(sp, f.Name)) > 0 { // what is not there says nothing of the words
+			o.ops = append(o.ops, inner)
+		}
 	}
-	if len(o.ops) == 0 {
+	switch {
+	case len(o.ops) == 0:
 		return none{}, nil
+	case !slices.ContainsFunc(o.ops, func(p op) bool { return !isWordless(p) }):
+		return wordless{}, nil
 	}
 	return o, nil
 }

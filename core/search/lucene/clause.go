@@ -43,6 +43,11 @@ func (p *parser) clause(field string, depth int) (*Node, error) {
 		n = newNode(Regexp, field, strings.ReplaceAll(text, `\/`, "/"))
 	case '[', '{':
 		n, err = p.bounds(field)
+	case '>', '<':
+		if field != "" && p.bounded() { // n:(>=1 AND <5)
+			return p.oneSided(field)
+		}
+		return p.term(field, depth)
 	default:
 		return p.term(field, depth)
 	}
@@ -143,6 +148,12 @@ func (p *parser) inField(name string, depth int) (*Node, error) {
 		return nil, p.unexpected()
 	}
 	return p.clause(name, depth+1)
+}
+
+// bounded tells whether a bound stands right behind the sign that is next.
+func (p *parser) bounded() bool {
+	rest := strings.TrimPrefix(p.s[p.at+1:], "=")
+	return rest != "" && !isSpace(rest[0]) && rest[0] != ')'
 }
 
 // oneSided reads >1, >=1, <1 and <=1.

@@ -60,6 +60,8 @@ func TestParse(t *testing.T) {
 		{"n:[1 TO 2}", "range(n:1false..2true)"}, {"n:{* TO \"b c\"]", "range(n:*true..b cfalse)"}, {"n:>1", "range(n:1true..*false)"}, {"n:<=1", "range(n:*false..1false)"},
 		{`a\:b\ c`, "(a:b c)"}, {"*:*", "every()"}, {"_exists_:f", "exists(f:)"}, {"all_*:x", "(all_*:x)"}, {"(a) (b)", "group(group((a)) group((b)))"},
 		{"ANDROID ORANGE NOTE", "(ANDROID ORANGE NOTE)"}, {"a-b+c/d", "(a-b+c/d)"}, {"()", "group()"}, {"a NOT b", "group((a) -(b))"},
+		{"n:(>=1 AND <5)", "group(group(+range(n:1false..*false) +range(n:*false..5true)))"}, {"n:(+>1 +<=\"2 3\"^2)", "group(group(+range(n:1true..*false) +range(n:*false..2 3false)^2))"},
+		{"n:(> 1)", "group((n:> 1))"}, {"f:(>)", "group((f:>))"}, {">1 <2", "(>1 <2)"},
 	} {
 		n, err := lucene.Parse(c.in, false)
 		if err != nil || show(n) != c.want {
@@ -84,6 +86,8 @@ func TestParseSimple(t *testing.T) {
 		{"", "nil"}, {"a", "(a)"}, {"a b", "group((a) (b))"}, {"a + b", "group(+(a) +(b))"}, {"a + b | c", "group(group(+(a) +(b)) (c))"},
 		{"-a", "group(-(a))"}, {"a* b~1 \"c d\"~2", "group(prefix(a) fuzzy(b)~1 phrase(c d)~2)"}, {"a (b + c)", "group((a) group(+(b) +(c)))"},
 		{"(((", "nil"}, {`"a`, "(a)"}, {") | + -", "nil"}, {`a\+b`, "(a+b)"}, {"a-b", "(a-b)"}, {"*", "every()"}, {`\`, `(\)`},
+		{" * ", "every()"}, {"a *", "group((a) (*))"}, {"a - b", "group((a) (b))"}, {"a -+ b", "group(+(a) +(b))"}, {"a - (b --c -d)", "group((a) group((b) (c) group(-(d))))"},
+		{`-"" a`, "group(group(-phrase()) (a))"}, {"-() a", "(a)"},
 	} {
 		if n := lucene.ParseSimple(c.in, false); show(n) != c.want {
 			t.Errorf("%s: %s, want %s", c.in, show(n), c.want)

@@ -34,7 +34,7 @@ func (c *chain) add(n *Node) {
 	if c.negated {
 		not := newNode(Group, "", "")
 		not.Clauses = []Clause{{MustNot, n}}
-		n, c.negated = not, false
+		n = not
 	}
 	by := c.next
 	if by == noOperator {
@@ -84,11 +84,13 @@ func (p *parser) simple(depth int) *Node {
 		case b == '-':
 			p.at++
 			c.negated = !c.negated
+			continue
 		case isSpace(b) || b == '(' || b == ')':
 			p.at++
 		default:
 			c.add(p.simpleWord())
 		}
+		c.negated = false // a minus counts only right before a clause
 	}
 	return c.top
 }
@@ -123,7 +125,7 @@ func (p *parser) simpleWord() *Node {
 	}
 	text := p.s[start:p.at]
 	switch {
-	case text == "*":
+	case strings.TrimSpace(p.s) == "*": // beside other words it is one that no analyzer leaves
 		return newNode(Every, "", "")
 	case len(text) > 1 && strings.HasSuffix(text, "*") && !strings.HasSuffix(text, `\*`):
 		return newNode(Prefix, "", Unescape(text[:len(text)-1]))

@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"iter"
+	"math"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/search"
@@ -52,11 +53,13 @@ func (f *Field) Exactly(v search.Value, now time.Time) (low, high float64, ok bo
 }
 
 // DateOf reads a value of a request as a date with date math, in milliseconds.
-// What a date leaves out is the first in the zone, with up the last.
+// What a date leaves out is the first in the zone, with up the last. Numbers
+// beyond all dates are the first or the last of them.
 func DateOf(f *dates.Format, v search.Value, now time.Time, zone *time.Location, up bool) (float64, error) {
 	if v.Kind == search.NumberValue {
 		if unit, ok := f.Epoch(); ok {
-			return float64(int64(v.Num)) * float64(unit), nil
+			ms := math.Trunc(v.Num) * float64(unit)
+			return min(max(ms, dates.MinMillis), dates.MaxMillis), nil
 		}
 	}
 	ms, err := f.Math(v.Text, now, zone, up)

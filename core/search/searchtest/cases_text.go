@@ -109,4 +109,25 @@ var stringCases = []hitCase{
 	{`{"simple_query_string":{"query":"hallo~1","fields":["dyn"]}}`, "pa pb"},
 	{`{"simple_query_string":{"query":"((\"fox + -","fields":["title"]}}`, "nd pa pb"},
 	{`{"simple_query_string":{"query":""}}`, ""},
+
+	// A part of which the analyzer leaves no word is left out; alone it matches nothing.
+	{`{"query_string":{"query":"hello AND \"...\"","default_field":"dyn"}}`, "pa pb"},
+	{`{"query_string":{"query":"+hello +(& OR \"...\"~2)","default_field":"dyn"}}`, "pa pb"},
+	{`{"query_string":{"query":"other OR (& AND world)","default_field":"dyn"}}`, "pa pc"},
+	{`{"query_string":{"query":"(world OR hello) AND &~","fields":["dyn^2","nowhere"]}}`, "pa pb"},
+	{`{"query_string":{"query":"world OR \"...\"","default_field":"dyn","minimum_should_match":"100%"}}`, "pa"},
+	{`{"query_string":{"query":"other AND &","fields":["dyn","tag"]}}`, ""},
+	{`{"query_string":{"query":"& AND \"...\"","default_field":"dyn"}}`, ""},
+	{`{"query_string":{"query":"NOT \"...\"","default_field":"dyn"}}`, ""},
+	{`{"bool":{"must":[{"query_string":{"query":"& OR \"...\"","default_field":"dyn"}},{"term":{"tag":"red"}}]}}`, ""},
+	{`{"nested":{"path":"parts","query":{"query_string":{"query":"parts.name:x AND parts.none:&"}}}}`, ""},
+	{`{"simple_query_string":{"query":"hello & world","fields":["dyn"],"default_operator":"and"}}`, "pa"},
+	{`{"simple_query_string":{"query":"&","fields":["dyn"],"default_operator":"and"}}`, ""},
+	{`{"simple_query_string":{"query":"other *","fields":["dyn"]}}`, "pc"},
+	{`{"simple_query_string":{"query":"world - other","fields":["dyn"]}}`, "pa pc"},
+
+	// One-sided ranges inside the group of a field.
+	{`{"query_string":{"query":"n:(>=3 AND <7)"}}`, "pa pb pc"},
+	{`{"query_string":{"query":"n:(+>3 +<6)"}}`, "pb pc"},
+	{`{"query_string":{"query":"n:(<2 OR >=5)^2"}}`, "pb pc"},
 }

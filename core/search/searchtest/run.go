@@ -64,6 +64,7 @@ func RunFor(t *testing.T, engine Factory, a Abilities) {
 	t.Run("Pages", func(t *testing.T) { pages(t, factory) })
 	t.Run("HighlightTypes", func(t *testing.T) { highlightTypes(t, factory) })
 	t.Run("Shapes", func(t *testing.T) { shapes(t, factory) })
+	t.Run("Ends", func(t *testing.T) { ends(t, factory) })
 	t.Run("Marks", func(t *testing.T) { markCases(t, factory) })
 	t.Run("Inner", func(t *testing.T) { innerHits(t, factory) })
 	t.Run("Nested", func(t *testing.T) { nestedSemantics(t, factory) })

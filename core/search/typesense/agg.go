@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/quoin-cms/quoin/core/search"
-	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -105,7 +104,7 @@ func (r *run) single(a *search.Agg, sets []set) (search.ResultBody, error) {
 
 // fill counts a bucket and computes what is below it.
 func (r *run) fill(a *search.Agg, sets []set) (n int64, subs []search.AggResult, err error) {
-	if err := r.spend(a, 1); err != nil {
+	if err := r.budget.Buckets(a, 1); err != nil {
 		return 0, nil, err
 	}
 	err = r.each(2, func(part int) (err error) {
@@ -117,16 +116,6 @@ func (r *run) fill(a *search.Agg, sets []set) (n int64, subs []search.AggResult,
 		return err
 	})
 	return n, subs, err
-}
-
-// spend counts buckets and refuses too many.
-func (r *run) spend(a *search.Agg, n int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.buckets += n; r.buckets > bucketing.MaxBuckets {
-		return bucketing.TooMany(a)
-	}
-	return nil
 }
 
 // entry is a search of a set; false if nothing can be in it.

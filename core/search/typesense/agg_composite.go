@@ -89,7 +89,7 @@ func (c *composite) add(a *search.Agg, set, sets int, o *object) error {
 			if m == nil {
 				m = &combination{values: values, members: make([][]string, sets)}
 				if c.found[key.String()] = m; len(c.found) > bucketing.MaxBuckets {
-					return c.run.spend(a, len(c.found))
+					return c.run.budget.Buckets(a, len(c.found))
 				}
 			}
 			m.count++
@@ -128,7 +128,7 @@ func (c *composite) result(a *search.Agg, sets []set) (search.ResultBody, error)
 	}
 	slices.SortFunc(chosen, func(a, b *combination) int { return c.compare(a.values, b.values) })
 	chosen = chosen[:min(len(chosen), c.body.Size)]
-	if err := c.run.spend(a, len(chosen)); err != nil {
+	if err := c.run.budget.Buckets(a, len(chosen)); err != nil {
 		return nil, err
 	}
 	out.Buckets = make([]search.CompositeBucket, len(chosen))

@@ -106,7 +106,7 @@ func (r *run) inBucket(h *bucketing.Histogram, key float64, sets []set, columns 
 
 func (r *run) histogramResult(a *search.Agg, h *bucketing.Histogram, keys []float64, counts map[float64]int64, sets []set, columns [][]column, stand float64) (search.ResultBody, error) {
 	keys = slices.DeleteFunc(keys, func(key float64) bool { return counts[key] < int64(h.MinDocCount) })
-	if err := r.spend(a, len(keys)); err != nil {
+	if err := r.budget.Buckets(a, len(keys)); err != nil {
 		return nil, err
 	}
 	out := make([]search.Bucket, len(keys))

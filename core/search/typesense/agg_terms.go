@@ -46,7 +46,7 @@ func (r *run) termsAgg(a *search.Agg, body *search.TermsAgg, sets []set) (search
 	if err != nil {
 		return nil, err
 	}
-	if err := r.spend(a, len(chosen)); err != nil {
+	if err := r.budget.Buckets(a, len(chosen)); err != nil {
 		return nil, err
 	}
 	if err := t.below(chosen); err != nil {

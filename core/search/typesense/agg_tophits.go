@@ -13,7 +13,7 @@ import (
 // topHits gives the best objects of a bucket. As far as a sort can be left to
 // the server only those are read; else all of the bucket.
 func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (search.ResultBody, error) {
-	if err := r.spend(a, 1); err != nil {
+	if err := r.budget.Buckets(a, 1); err != nil {
 		return nil, err
 	}
 	keys := body.Sort
@@ -52,6 +52,9 @@ func (r *run) topHits(a *search.Agg, body *search.TopHitsAgg, sets []set) (searc
 	}
 	list = list[min(body.From, len(list)):]
 	list = list[:min(body.Size, len(list))]
+	if err := r.budget.TopHits(a, len(list)); err != nil {
+		return nil, err
+	}
 	out.Hits, err = r.nestedHits(body, keys, list)
 	return out, err
 }

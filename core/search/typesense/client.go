@@ -84,23 +84,27 @@ func newClient(urls []string, key string, log *slog.Logger) (*client, error) {
 var errRefused = errors.New("the request would harm the server")
 
 // do runs fn with the first node that answers. A request that may be repeated
-// is, with growing pauses, when the server is not ready or the connection
-// breaks.
-func (c *client) do(ctx context.Context, timeout time.Duration, again bool, fn func(context.Context, *node) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// is, with growing pauses, when the server is not ready, the connection breaks,
+// or a node takes more of the time than it may, so that others have some left.
+func (c *client) do(caller context.Context, timeout time.Duration, again bool, fn func(context.Context, *node) error) error {
+	ctx, cancel := context.WithTimeout(caller, timeout)
 	defer cancel()
 	pause := c.pause
 	for try := 1; ; try++ {
 		at := c.first.Load()
 		n := &c.nodes[int(at)%len(c.nodes)]
-		err := fn(ctx, n)
+		left := 1
+		if again {
+			left = len(c.nodes) - (try-1)%len(c.nodes)
+		}
+		err := within(ctx, left, n, fn)
 		if err == nil {
 			return nil
 		}
-		retry := temporary(err) && ctx.Err() == nil
-		if retry {
-			c.first.CompareAndSwap(at, at+1)
+		if temporary(err) && caller.Err() == nil {
+			c.first.CompareAndSwap(at, at+1) // also if no time is left: the next request goes to another
 		}
+		retry := temporary(err) && ctx.Err() == nil
 		if !retry || !again && !unsent(err) || try >= attempts {
 			return c.translate(ctx, n, err)
 		}
@@ -114,6 +118,16 @@ func (c *client) do(ctx context.Context, timeout time.Duration, again bool, fn f
 			pause *= 2
 		}
 	}
+}
+
+// within runs fn with its share of the time that is left.
+func within(ctx context.Context, shares int, n *node, fn func(context.Context, *node) error) error {
+	if end, ok := ctx.Deadline(); ok && shares > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(shares))
+		defer cancel()
+	}
+	return fn(ctx, n)
 }
 
 // temporary tells whether another attempt can help.

@@ -3,7 +3,10 @@ package typesense_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,5 +136,38 @@ func TestSeveralNodes(t *testing.T) {
 	must(t, e.Apply(t.Context(), "one", []search.Op{doc("page:1", `{"a":1}`)}))
 	if h := e.Health(t.Context()); h != "green" {
 		t.Errorf("health is %s", h)
+	}
+}
+
+// TestANodeThatHangs leaves time for the other node, and does not ask the one
+// that hangs again while the other answers.
+func TestANodeThatHangs(t *testing.T) {
+	var asked atomic.Int32
+	over := make(chan struct{})
+	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked.Add(1)
+		<-over
+	}))
+	t.Cleanup(hangs.Close)
+	t.Cleanup(func() { close(over) })
+	d := double.New(double.Options{Violation: t.Errorf})
+	t.Cleanup(d.Close)
+	e, err := typesense.New(typesense.Options{URLs: []string{hangs.URL, d.URL()}})
+	must(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := e.Indices(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the node that hangs was asked %d times", n)
+	}
+	must(t, e.Create(t.Context(), "one", search.Settings{}))
+	must(t, e.Apply(t.Context(), "one", []search.Op{doc("page:1", `{"a":1}`)}))
+	if got := keys(t, e, "one"); len(got) != 1 {
+		t.Errorf("rows %q", got)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the node that hangs was asked %d times", n)
 	}
 }

@@ -1,6 +1,8 @@
 package typesense
 
 import (
+	"slices"
+
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
@@ -95,8 +97,18 @@ func (v *view) compileBool(q *search.Bool, sp *mapping.Space) (op, error) {
 	if err != nil {
 		return nil, err
 	}
+	if q.SkipWordless {
+		left := 0
+		for i := range parts {
+			parts[i] = slices.DeleteFunc(parts[i], func(p op) bool { return !hasWords(p) })
+			left += len(parts[i])
+		}
+		if left == 0 {
+			return wordless, nil
+		}
+	}
 	conds := append(condsOf(parts[0]), condsOf(parts[3])...)
-	conds = append(conds, need(minimum(q), condsOf(parts[1])))
+	conds = append(conds, need(minimum(q.MinShould, len(parts[0])+len(parts[3]), len(parts[1])), condsOf(parts[1])))
 	if len(parts[2]) > 0 {
 		conds = append(conds, negated(either(condsOf(parts[2])...)))
 	}
@@ -113,6 +125,11 @@ func condsOf(list []op) []cond {
 
 func none() op { return &constantOp{nothing{}, 0} }
 
+// wordless is none for a text of which an analyzer left no word.
+var wordless op = &constantOp{nothing{}, 0}
+
+func hasWords(p op) bool { return p != wordless }
+
 // best is bestOp over ops, which may be none.
 func best(ops []op, tie, boost float64) op {
 	if len(ops) == 0 {
@@ -127,6 +144,9 @@ func anyOf(ops []op) op {
 	case 0:
 		return none()
 	case 1:
+		return ops[0]
+	}
+	if !slices.ContainsFunc(ops, hasWords) {
 		return ops[0]
 	}
 	return &sumOp{c: either(condsOf(ops)...), should: ops, boost: 1}

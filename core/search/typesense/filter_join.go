@@ -103,12 +103,12 @@ func need(n int, list []cond) cond {
 }
 
 // minimum gives how many of the optional clauses of a bool must match.
-func minimum(q *search.Bool) int {
+func minimum(m *search.Minimum, required, optional int) int {
 	n := 0
-	if q.MinShould != nil {
-		n = q.MinShould.Of(len(q.Should))
+	if m != nil {
+		n = m.Of(optional)
 	}
-	if n == 0 && len(q.Must)+len(q.Filter) == 0 && len(q.Should) > 0 {
+	if n == 0 && required == 0 && optional > 0 {
 		n = 1
 	}
 	return n

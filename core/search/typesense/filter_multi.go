@@ -30,6 +30,14 @@ func (v *view) multiMatch(q *search.MultiMatch, sp *mapping.Space) (op, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, f := range slices.Backward(fields) {
+		if len(v.columns(sp, f.Name)) == 0 { // what is not there says nothing of the words
+			ops = slices.Delete(ops, i, i+1)
+		}
+	}
+	if len(ops) > 0 && !slices.ContainsFunc(ops, hasWords) {
+		return wordless, nil
+	}
 	return best(ops, tie, q.Boost), nil
 }
 

@@ -67,7 +67,7 @@ func (v *view) phraseText(sp *mapping.Space, c column, q *search.MatchPhrase) (o
 	case n == 0 && q.ZeroAll:
 		return &constantOp{all{}, q.Boost}, nil
 	case n == 0:
-		return none(), nil
+		return wordless, nil
 	case n > maxPhrase:
 		return nil, refuse(q.Info(), "a phrase of more than %d words", maxPhrase)
 	}

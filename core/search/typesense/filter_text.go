@@ -39,7 +39,7 @@ func (v *view) matchText(sp *mapping.Space, c column, q *search.Match) (op, erro
 	case len(ops) == 0 && q.ZeroAll:
 		return &constantOp{all{}, q.Boost}, nil
 	case len(ops) == 0:
-		return none(), nil
+		return wordless, nil
 	}
 	return counted(ops, q.And, q.MinShould, q.Boost), nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/search"
+	"github.com/quoin-cms/quoin/core/search/bucketing"
 	"github.com/quoin-cms/quoin/core/search/mapping"
 )
 
@@ -26,12 +27,12 @@ type run struct {
 	views []*view
 	now   time.Time
 
-	mu      sync.Mutex
-	freqs   map[termKey]*float64 // how many objects hold a term
-	noted   []*termOp            // one of each term
-	texts   map[textKey]*fieldStats
-	buckets int   // made so far
-	fault   error // of a score, the first
+	mu     sync.Mutex
+	freqs  map[termKey]*float64 // how many objects hold a term
+	noted  []*termOp            // one of each term
+	texts  map[textKey]*fieldStats
+	budget bucketing.Budget
+	fault  error // of a score, the first
 
 	columnsToo bool // documents that are only ranked may be read without sources
 }
