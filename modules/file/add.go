@@ -130,16 +130,17 @@ func (s *Service) stolen(ctx context.Context, st State, u *upload) (State, error
 }
 
 // inPlace ends an upload whose bytes are a blob already: a process was killed
-// after it had verified and published them. It tells whether they are.
+// after it had verified and published them. It tells whether they are. They are
+// verified again: a machine that lost its power may have kept the name of a file
+// and not the bytes.
 func (s *Service) inPlace(ctx context.Context, u *upload) (bool, error) {
 	if u.Uploaded != u.Size {
 		return false, nil
 	}
-	info, err := s.blobs.Stat(ctx, u.Hash)
-	if errors.Is(err, blob.ErrNotFound) || err == nil && info.Size != u.Size {
+	var fault errFault
+	if err := s.check(ctx, s.objectOf(u, "")); errors.As(err, &fault) {
 		return false, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return false, told(err)
 	}
 	r, err := s.blobs.Get(ctx, u.Hash, 0, min(u.Size, sniffLength))
@@ -228,12 +229,22 @@ func (s *Service) rehash(ctx context.Context, u *upload, owner string, d *digest
 }
 
 // publish stores verified bytes as a file, unless it is there. The question is
-// asked without a transaction first: nearly always it is not. u is the upload it
-// comes from, nil for a form.
+// asked without a transaction first: nearly always it is not. A file whose bytes
+// the storage has lost gets them back. u is the upload it comes from, nil for a
+// form.
 func (s *Service) publish(ctx context.Context, d blob.Draft, u *upload, o *object) error {
 	known, err := s.store.object(ctx, o.Hash)
 	if err != nil {
 		return err
+	}
+	if known != nil {
+		info, err := s.blobs.Stat(ctx, o.Hash)
+		if err != nil && !errors.Is(err, blob.ErrNotFound) {
+			return told(err)
+		}
+		if err != nil || info.Size != o.Size {
+			known = nil
+		}
 	}
 	if known != nil {
 		there, err := s.store.again(ctx, o.Hash, o.Name, o.Type, s.now())

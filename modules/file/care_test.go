@@ -17,6 +17,8 @@ import (
 
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules/file"
 )
@@ -61,6 +63,24 @@ func TestCollect(t *testing.T) {
 	})
 }
 
+// TestCollectWithoutAnybodyToAsk: a module that is switched off keeps its files.
+func TestCollectWithoutAnybodyToAsk(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	s.post("x", "", []byte("of a document"))
+	alone, err := file.New(file.Options{DB: s.db, Blobs: s.blobs, Config: file.Defaults(), Log: telemetry.Discard(), Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.clock.Advance(10 * 24 * time.Hour)
+	for _, dry := range []bool{true, false} {
+		if r, err := alone.Collect(t.Context(), time.Hour, dry); !problem.Is(err, problem.Conflict) {
+			t.Errorf("%+v %v", r, err)
+		}
+	}
+	s.holds([]byte("of a document"))
+}
+
 // TestCollectAgainstUploads removes and uploads the same file at once: whoever
 // is told that it is there can read it.
 func TestCollectAgainstUploads(t *testing.T) {
@@ -100,6 +120,88 @@ func TestCollectAgainstUploads(t *testing.T) {
 	})
 }
 
+// listed calls a function when a storage has been listed.
+type listed struct {
+	storage
+	then func()
+}
+
+type storage interface {
+	blob.Store
+	blob.Stager
+}
+
+// List implements blob.Store.
+func (l listed) List(ctx context.Context, fn func(blob.Info) error) error {
+	err := l.storage.List(ctx, fn)
+	l.then()
+	return err
+}
+
+// TestOrphansThatAreUploaded: bytes without a row are not removed when the file
+// is uploaded between the list of them and their removal, nor in the middle of
+// an upload.
+func TestOrphansThatAreUploaded(t *testing.T) {
+	places(t, func(t *testing.T, s *server) {
+		s.TB = t
+		before, beside := []byte("uploaded before"), []byte("uploaded beside")
+		for _, data := range [][]byte{before, beside} {
+			if err := s.blobs.Put(t.Context(), hashOf(data), bytes.NewReader(data), int64(len(data))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.clock.Advance(100 * 365 * 24 * time.Hour) // blobs bear the time of the real clock
+		done := make(chan int, 1)
+		other := serveOn(t, s.db, listed{s.blobs.(storage), func() {
+			s.post("x", "", before)
+			go func() {
+				body, contentType := form(t, "upload", "x", "", beside)
+				a, err := s.try(context.WithoutCancel(t.Context()), "ada", http.MethodPost, "/api/file/upload", bytes.NewReader(body), "Content-Type", contentType)
+				if err != nil {
+					a = &answer{}
+				}
+				done <- a.status
+			}()
+		}}, nil)
+		other.clock.Advance(100 * 365 * 24 * time.Hour)
+		r, err := other.Collect(t.Context(), time.Hour, false)
+		if err != nil || r.Orphans > 1 || r.Removed != 0 {
+			t.Errorf("%+v %v", r, err)
+		}
+		s.holds(before)
+		switch status := <-done; status {
+		case 200:
+			s.holds(beside)
+		case 503:
+			s.post("x", "", beside)
+			s.holds(beside)
+		default:
+			t.Error(status)
+		}
+		s.clean(2)
+	})
+}
+
+// TestAnOrphanWhoseRemovalWasCutOff: the file may come back, with its facts.
+func TestAnOrphanWhoseRemovalWasCutOff(t *testing.T) {
+	places(t, func(t *testing.T, s *server) {
+		s.TB = t
+		data := []byte("<svg>")
+		if _, err := s.db.Exec(t.Context(), db.SQL(`INSERT INTO file_object (hash, algo, size, name, type, sniffed, uploads, first_seen_at, last_seen_at, uploaded_by, removing_at)
+			VALUES (?, '', 3, '', '', '', 0, 1, 0, '', 1)`), hashOf(data)); err != nil {
+			t.Fatal(err)
+		}
+		s.get("/api/file/" + hashOf(data)).is(404)
+		s.post("a.svg", "", data)
+		s.holds(data)
+		info, err := s.Info(t.Context(), hashOf(data), true)
+		if err != nil || info.Size != 5 || info.Algo != "sha1" || info.UploadedBy != "ada" || info.Uploads != 1 {
+			t.Errorf("%+v %v", info, err)
+		}
+		s.clean(1)
+	})
+}
+
 func TestVerify(t *testing.T) {
 	places(t, func(t *testing.T, s *server) {
 		s.TB = t
@@ -115,9 +217,17 @@ func TestVerify(t *testing.T) {
 			t.Errorf("%+v %v", v, err)
 		}
 		s.get("/api/file/" + gone.Hash).is(404)
-		if st := s.post("gone", "", []byte("gone")); st.Hash != gone.Hash { // it is known, so it is not stored again
-			t.Errorf("%+v", st)
+		if err := s.blobs.Delete(t.Context(), bad.Hash); err != nil {
+			t.Fatal(err)
 		}
+		for _, text := range []string{"gone", "bad", "short"} { // as the command says
+			s.post(text, "", []byte(text))
+			s.holds([]byte(text))
+		}
+		if v, err := s.Verify(t.Context(), func(*file.Verified) {}); err != nil || len(v.Faults) != 0 {
+			t.Errorf("%+v %v", v, err)
+		}
+		s.clean(4)
 	})
 }
 
@@ -136,6 +246,21 @@ func TestSync(t *testing.T) {
 			t.Fatalf("%+v %v", r, err)
 		}
 	}
+	// What other modules keep in the storage goes with it.
+	const attached = "form-018f2c1e-7d57-7cc0-9a39-6f1d7a0b7c11"
+	if err := here.blobs.Put(t.Context(), attached, strings.NewReader("attached"), 8); err != nil {
+		t.Fatal(err)
+	}
+	for _, dry := range []bool{true, false, false} {
+		if r, err := here.Sync(t.Context(), file.Syncing{Other: other, DryRun: dry}); err != nil || r.Copied+r.There != 5 || len(r.Faults) != 0 {
+			t.Fatalf("%+v %v", r, err)
+		}
+	}
+	if in, err := other.Get(t.Context(), attached, 0, -1); err != nil {
+		t.Error(err)
+	} else if got, err := io.ReadAll(in); string(got) != "attached" || err != nil {
+		t.Errorf("%q %v", got, err)
+	}
 	lie := strings.Repeat("0", 40)
 	if err := other.Put(t.Context(), lie, strings.NewReader("a lie"), 5); err != nil {
 		t.Fatal(err)
@@ -149,7 +274,7 @@ func TestSync(t *testing.T) {
 	for _, text := range texts {
 		there.holds([]byte(text))
 	}
-	there.clean(4)
+	there.clean(4) // and nothing that is no file of ours
 	// A server whose rows are lost finds its files again.
 	if _, err := there.db.Exec(t.Context(), db.SQL(`DELETE FROM file_object`)); err != nil {
 		t.Fatal(err)
@@ -280,7 +405,7 @@ func TestMinIOGoesAway(t *testing.T) {
 }
 
 func FuzzCleanName(f *testing.F) {
-	for _, name := range []string{"", "a.txt", "../x", "a\r\nb: c", strings.Repeat("é", 200), "\xff\xfe", "日本"} {
+	for _, name := range []string{"", "a.txt", "../x", "a\r\nb: c", strings.Repeat("é", 200), strings.Repeat("0", 254) + " 00", "\xff\xfe", "日本"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -73,15 +73,17 @@ func (s *Service) begin(ctx context.Context, st *State, c Chunk, body *bufio.Rea
 	if !isFailure(err) {
 		return 0, false, err
 	}
-	// Before the uploads: when these end, the clients are gone, and a chunk of one
-	// that is behind would be taken for the next.
-	clients, lerr := s.store.clients(ctx, st.Hash, st.User)
-	if lerr != nil {
-		return 0, false, lerr
+	var clients []int64 // of no use to one that says where its chunk belongs
+	if c.Offset == nil {
+		// Before the uploads: when these end, the clients are gone, and a chunk of
+		// one that is behind would be taken for the next.
+		if clients, err = s.store.clients(ctx, st.Hash, st.User); err != nil {
+			return 0, false, err
+		}
 	}
-	rows, lerr := s.store.uploads(ctx, st.Hash, st.User)
-	if lerr != nil {
-		return 0, false, lerr
+	rows, err := s.store.uploads(ctx, st.Hash, st.User)
+	if err != nil {
+		return 0, false, err
 	}
 	if len(rows) == 0 { // never begun, or complete since
 		drain(body)

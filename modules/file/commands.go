@@ -80,7 +80,7 @@ func runCollect(ctx context.Context, s *Service, call *module.Call) error {
 	dry := call.Bool("dry-run")
 	r, err := s.Collect(ctx, grace, dry)
 	if err != nil {
-		return err
+		return module.Advise(err, nil)
 	}
 	verb := map[bool]string{true: "would be removed", false: "removed"}[dry]
 	if !call.JSON {
@@ -127,7 +127,7 @@ func runVerify(ctx context.Context, s *Service, call *module.Call) error {
 		return err
 	}
 	if len(v.Faults) > 0 {
-		return fmt.Errorf("%d files are damaged: upload them again, or copy them from a backup with `quoin files sync --from`", len(v.Faults))
+		return fmt.Errorf("%d files are damaged: upload them again with POST /api/file/upload, or copy them from a backup with `quoin files sync --from`; remove the bytes of those that have other bytes from the storage before", len(v.Faults))
 	}
 	return nil
 }

@@ -2,11 +2,11 @@ package file
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // Collected is the report of a garbage collection. Sizes are in bytes.
@@ -24,8 +24,12 @@ type Collected struct {
 
 // Collect removes the files that nothing names and nobody asked for within the
 // grace: first everything that names files is read, then what was not found is
-// removed. A dry run only reports.
+// removed. A dry run only reports. It is a Conflict when no module that names
+// files is switched on: the files of what such a module has stored stay.
 func (s *Service) Collect(ctx context.Context, grace time.Duration, dry bool) (*Collected, error) {
+	if len(s.holders) == 0 {
+		return nil, problem.New(problem.Conflict, "no module whose data names files is switched on (modules.content.enabled), so that every file would be removed").WithCode("no_holders")
+	}
 	report := &Collected{DryRun: dry, Hashes: []string{}}
 	since := s.now().Add(-grace)
 	known := map[string]bool{} // → whether something names it
@@ -100,13 +104,34 @@ func (s *Service) collectOrphans(ctx context.Context, since time.Time, report *C
 	}
 	for _, i := range orphans {
 		if !report.DryRun {
-			err = errors.Join(err, told(s.blobs.Delete(ctx, i.Key)))
+			removed, err := s.removeOrphan(ctx, i)
+			if err != nil {
+				return err
+			}
+			if !removed {
+				continue
+			}
 		}
 		report.Orphans++
 		report.OrphanBytes += i.Size
 		report.Hashes = append(report.Hashes, i.Key)
 	}
-	return err
+	return nil
+}
+
+// removeOrphan removes bytes that no row knew when they were listed, as collect
+// does: somebody may have uploaded the file since, or be doing so. It tells
+// whether it did.
+func (s *Service) removeOrphan(ctx context.Context, i blob.Info) (bool, error) {
+	now := s.now()
+	marked, err := s.store.markOrphan(ctx, i.Key, i.Size, now)
+	if err != nil || !marked {
+		return false, err
+	}
+	if err := s.blobs.Delete(ctx, i.Key); err != nil {
+		return false, told(err)
+	}
+	return true, s.store.dropMarked(ctx, i.Key, now)
 }
 
 // mark notes which of the known hashes stand in a text, wherever and in

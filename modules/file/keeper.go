@@ -48,18 +48,11 @@ func (k *keeper) stop(ctx context.Context) error {
 }
 
 func (k *keeper) flush(ctx context.Context) {
-	tick := time.NewTicker(flushEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	work.Every(ctx, flushEvery, func() {
 		if err := k.service.seen.flush(ctx); err != nil && ctx.Err() == nil {
 			k.service.log.WarnContext(ctx, "the counters of files could not be stored; trying again", "error", err)
 		}
-	}
+	})
 }
 
 // Sweep removes uploads that nobody goes on with, and what uploads without a

@@ -31,7 +31,7 @@ func cleanName(name string) string {
 		if len(ext) > 16 {
 			ext = ""
 		}
-		name = cut(name, maxName-len(ext)) + ext
+		name = strings.TrimSpace(cut(name, maxName-len(ext)) + ext)
 	}
 	if strings.Trim(name, "./") == "" {
 		return defaultName

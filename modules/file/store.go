@@ -38,15 +38,22 @@ var (
 	selectObject  = db.SQL(`SELECT ` + objectColumns + ` FROM file_object WHERE hash = ? AND removing_at = 0`)
 	selectObjects = db.SQL(`SELECT ` + objectColumns + ` FROM file_object WHERE id > ? AND removing_at = 0 ORDER BY id LIMIT ?`)
 	// addObject counts an upload of a file that is there already, unless it is
-	// being removed.
+	// being removed. What markOrphan has left gets its facts.
 	addObject = db.SQL(`INSERT INTO file_object (hash, algo, size, name, type, sniffed, first_seen_at, last_seen_at, uploaded_by)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET uploads = file_object.uploads + 1, name = excluded.name, type = excluded.type,
+		algo = excluded.algo, size = excluded.size, sniffed = excluded.sniffed,
+		uploaded_by = CASE WHEN file_object.uploaded_by = '' THEN excluded.uploaded_by ELSE file_object.uploaded_by END,
 		last_seen_at = excluded.last_seen_at, removing_at = 0 WHERE file_object.removing_at < ?
 		RETURNING uploads`)
 	againObject = db.SQL(`UPDATE file_object SET uploads = uploads + 1, name = ?, type = ?, last_seen_at = ? WHERE hash = ? AND removing_at = 0`)
 	touchObject = db.SQL(`UPDATE file_object SET heads = heads + ?, last_seen_at = ? WHERE hash = ? AND last_seen_at <= ?`)
 	hideObject  = db.SQL(`UPDATE file_object SET hidden = ? WHERE hash = ? AND removing_at = 0`)
 	markObject  = db.SQL(`UPDATE file_object SET removing_at = ? WHERE hash = ? AND last_seen_at < ?`)
+	// markOrphan makes a row that is marked for bytes without a row, so that nobody
+	// uploads the file while they are removed; one that was left is taken over.
+	markOrphan = db.SQL(`INSERT INTO file_object (hash, algo, size, name, type, sniffed, uploads, first_seen_at, last_seen_at, uploaded_by, removing_at)
+		VALUES (?, '', ?, '', '', '', 0, ?, 0, '', ?) ON CONFLICT (hash) DO UPDATE SET removing_at = excluded.removing_at
+		WHERE file_object.removing_at > 0 AND file_object.removing_at < ?`)
 	dropMarked  = db.SQL(`DELETE FROM file_object WHERE hash = ? AND removing_at = ?`)
 	dropObject  = db.SQL(`DELETE FROM file_object WHERE hash = ?`)
 	countObject = db.SQL(`SELECT count(*), COALESCE(sum(size), 0) FROM file_object`)
@@ -171,6 +178,14 @@ func (s store) hide(ctx context.Context, hash string, hidden bool) (bool, error)
 // somebody did.
 func (s store) mark(ctx context.Context, hash string, since, now time.Time) (bool, error) {
 	n, err := s.db.Exec(ctx, markObject, db.Micros(now), hash, db.Micros(since))
+	return n > 0, err
+}
+
+// markOrphan begins the removal of bytes that no row knew; false when the file
+// has come since, or is being removed by another process.
+func (s store) markOrphan(ctx context.Context, hash string, size int64, now time.Time) (bool, error) {
+	at := db.Micros(now)
+	n, err := s.db.Exec(ctx, markOrphan, hash, size, at, at, db.Micros(now.Add(-stuck)))
 	return n > 0, err
 }
 

@@ -31,7 +31,10 @@ type Syncing struct {
 
 // Sync copies what one storage has and the other lacks. Every file is hashed on
 // the way; one that is not what its name says is reported and not copied. What
-// comes into our storage becomes a file here, under its hash as the name.
+// comes into our storage becomes a file here, under its hash as the name. What
+// other modules keep in ours, such as the files of submissions, is copied as it
+// is: its names tell nothing of its bytes. In the other storage nobody here would
+// know of it, nor remove it, and it is left there.
 func (s *Service) Sync(ctx context.Context, o Syncing) (*Synced, error) {
 	from, to := blob.Store(s.blobs), o.Other
 	if o.From {
@@ -80,7 +83,7 @@ type syncing struct {
 
 // one copies one blob and counts it.
 func (r *syncing) one(ctx context.Context, i blob.Info) error {
-	if !isHash(i.Key) || ctx.Err() != nil {
+	if ctx.Err() != nil || r.o.From && !isHash(i.Key) {
 		return nil
 	}
 	have, err := r.to.Stat(ctx, i.Key)
@@ -88,14 +91,13 @@ func (r *syncing) one(ctx context.Context, i blob.Info) error {
 	if err != nil && !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	var head []byte
-	var algo string
-	if !r.o.DryRun && (!there || r.o.From) {
-		algo, head, err = r.copy(ctx, i, there)
-	}
 	added := false
-	if err == nil && r.o.From && !r.o.DryRun {
-		added, err = r.adopt(ctx, i, algo, head)
+	switch err = nil; {
+	case r.o.DryRun:
+	case isHash(i.Key):
+		added, err = r.file(ctx, i, there)
+	case !there:
+		err = r.other(ctx, i)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,6 +120,31 @@ func (r *syncing) one(ctx context.Context, i blob.Info) error {
 		r.o.Progress(r.report)
 	}
 	return nil
+}
+
+// file copies the bytes of a file, if need be, and makes it one of ours when they
+// come into our storage.
+func (r *syncing) file(ctx context.Context, i blob.Info, there bool) (added bool, err error) {
+	if there && !r.o.From {
+		return false, nil
+	}
+	algo, head, err := r.copy(ctx, i, there)
+	if err != nil || !r.o.From {
+		return false, err
+	}
+	return r.adopt(ctx, i, algo, head)
+}
+
+// other copies a blob of another module.
+func (r *syncing) other(ctx context.Context, i blob.Info) error {
+	in, err := r.from.Get(ctx, i.Key, 0, -1)
+	if errors.Is(err, blob.ErrNotFound) { // deleted since it was listed
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.to.Put(ctx, i.Key, in, i.Size), in.Close())
 }
 
 // copy reads a blob, finds out the algorithm of its hash and stores it; one that

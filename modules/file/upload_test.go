@@ -231,6 +231,30 @@ func TestKilledBeforeTheEnd(t *testing.T) {
 	})
 }
 
+// TestBytesInPlaceThatAreOthers: what stands where the bytes of an upload should
+// be, and is something else, is not taken for them.
+func TestBytesInPlaceThatAreOthers(t *testing.T) {
+	places(t, func(t *testing.T, s *server) {
+		s.TB = t
+		data := random(200_000, 23)
+		st := s.init("ada", data, "x.png")
+		if err := s.blobs.Put(t.Context(), st.Hash, bytes.NewReader(make([]byte, len(data))), int64(len(data))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.db.Exec(t.Context(), db.SQL(`UPDATE file_upload SET uploaded = size`)); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.announce("ada", st.Hash, len(data), "x.png").is(200).state(); st.Success || st.Available || st.Code != "no_upload" {
+			t.Errorf("%+v", st)
+		}
+		if st, err := s.upload("ada", data, 100_000); err != nil || !st.Available {
+			t.Errorf("%+v %v", st, err)
+		}
+		s.holds(data)
+		s.clean(1)
+	})
+}
+
 // TestAClientThatStandsStill in the middle of a chunk does not hold up another
 // one of the same user.
 func TestAClientThatStandsStill(t *testing.T) {

@@ -30,6 +30,15 @@ func Open(address string, minFree int64) (blob.Store, error) {
 	return disk.Open(folder, minFree)
 }
 
+// Folder is the folder that an address names; empty for a bucket.
+func Folder(address string) string {
+	folder, _, err := parse(address)
+	if err != nil {
+		return ""
+	}
+	return folder
+}
+
 // parse gives a folder, or a bucket.
 func parse(address string) (folder string, bucket *s3.Config, err error) {
 	scheme, _, isURL := strings.Cut(address, "://")

@@ -23,6 +23,9 @@ func TestAddresses(t *testing.T) {
 		if err != nil || s.String() != want {
 			t.Errorf("%s: %v %v", address, s, err)
 		}
+		if folder := place.Folder(address); (folder == dir) == strings.HasPrefix(address, "s3:") {
+			t.Errorf("%s is the folder %q", address, folder)
+		}
 	}
 }
 

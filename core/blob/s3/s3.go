@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -76,16 +75,15 @@ type Store struct {
 }
 
 // Open prepares the use of a bucket; nothing is asked of the server yet.
-func Open(c Config) (*Store, error) {
-	transport, err := minio.DefaultTransport(c.TLS)
+func Open(c Config) (*Store, error) { return open(c, patient) }
+
+func open(c Config, p patience) (*Store, error) {
+	base, err := minio.DefaultTransport(c.TLS)
 	if err != nil {
 		return nil, err
 	}
-	transport.DialContext = (&net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}).DialContext
-	transport.ResponseHeaderTimeout = time.Minute
-	transport.MaxIdleConnsPerHost = 64
 	client, err := minio.New(c.Endpoint, &minio.Options{
-		Creds: credentials.NewStaticV4(c.Key, c.Secret, ""), Secure: c.TLS, Region: c.Region, Transport: transport, MaxRetries: 3,
+		Creds: credentials.NewStaticV4(c.Key, c.Secret, ""), Secure: c.TLS, Region: c.Region, Transport: p.transport(base), MaxRetries: 3,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the bucket: %w", err)

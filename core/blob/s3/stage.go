@@ -19,9 +19,10 @@ import (
 // pieces. They are put together on the server when the stage is published: S3
 // wants parts of at least minPart bytes, and takes no more than 10,000.
 const (
-	minPart = 5 << 20
-	maxPart = 16 << 20 // of one object, so that little is lost with a connection
-	staging = "staging/"
+	minPart  = 5 << 20
+	maxPart  = 16 << 20 // of one object, so that little is lost with a connection
+	maxParts = 10_000
+	staging  = "staging/"
 )
 
 // piece is one object of a stage.
@@ -267,12 +268,15 @@ func (s *Store) assemble(ctx context.Context, name string, all []piece) error {
 	return err
 }
 
-// groups puts neighbours together until each group is large enough for a part.
+// groups puts neighbours together until each group is large enough for a part,
+// and there are not too many.
 func groups(all []piece) [][]piece {
 	var list [][]piece
+	last := all[len(all)-1]
+	least := max(minPart, (last.at+last.size+maxParts-2)/(maxParts-1))
 	size, from := int64(0), 0
 	for i, p := range all {
-		if size += p.size; size >= minPart || i == len(all)-1 {
+		if size += p.size; size >= least || i == len(all)-1 {
 			list = append(list, slices.Clone(all[from:i+1]))
 			size, from = 0, i+1
 		}
