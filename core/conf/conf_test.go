@@ -315,6 +315,17 @@ func TestWhatAReferenceGaveIsNotRepeated(t *testing.T) {
 	}
 }
 
+func TestWhatAFileWithAStructureGaveIsNotRepeated(t *testing.T) {
+	for key, content := range map[string]string{
+		"peers": "[{name: a, port: hunter2}]", "labels": "{a: hunter2}", "nets": `["hunter2"]`,
+	} {
+		_, _, err := check(t, conf.Options{Env: []string{"P=" + content, "QUOIN_SERVER__" + strings.ToUpper(key) + "=${env:P}"}})
+		if err == nil || !strings.Contains(err.Error(), "server."+key) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+}
+
 func TestDeclarationsThatCannotBe(t *testing.T) {
 	tree, err := conf.Load(conf.Options{})
 	if err != nil {

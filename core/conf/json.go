@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -127,7 +128,7 @@ func (c *converter) scalar(y *yaml.Node, path string) {
 }
 
 func (c *converter) number(y *yaml.Node, path string) {
-	if json.Valid([]byte(y.Value)) {
+	if strings.Trim(y.Value, "0123456789+-.eE") == "" && json.Valid([]byte(y.Value)) { // behind a tag may stand other JSON
 		c.out.WriteString(y.Value)
 		return
 	}

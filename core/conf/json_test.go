@@ -27,15 +27,17 @@ func TestYAMLToJSON(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"a: [1":               "x.yaml:1: did not find",
-		"a: 1\nb:\n  a: .inf": "x.yaml:3: b.a: \".inf\" is not a number",
-		"a: .nan\na: 2":       "x.yaml:1: a: \".nan\" is not a number that JSON has\nx.yaml:2: a: given twice",
-		"a: &x 1\nb: [*x]":    "x.yaml:2: b[0]: aliases",
-		"a: {<<: {b: 1}}":     "x.yaml:1: a: a key must be",
-		"[a]: 1":              "a key must be",
-		"a: !!binary aGk=":    "the tag !!binary",
-		"a: !mine x":          "the tag !mine",
-		"a: 1\n---\nb: 1":     "more than one",
+		"a: [1":                          "x.yaml:1: did not find",
+		"a: 1\nb:\n  a: .inf":            "x.yaml:3: b.a: \".inf\" is not a number",
+		"a: .nan\na: 2":                  "x.yaml:1: a: \".nan\" is not a number that JSON has\nx.yaml:2: a: given twice",
+		"a: &x 1\nb: [*x]":               "x.yaml:2: b[0]: aliases",
+		"a: {<<: {b: 1}}":                "x.yaml:1: a: a key must be",
+		"[a]: 1":                         "a key must be",
+		"a: !!binary aGk=":               "the tag !!binary",
+		"a: !mine x":                     "the tag !mine",
+		"a: !!int 'true'":                "a: \"true\" is not a number that JSON has",
+		"a: !!float '{\"b\":1,\"b\":2}'": "is not a number that JSON has",
+		"a: 1\n---\nb: 1":                "more than one",
 		strings.Repeat("[", 80) + strings.Repeat("]", 80): "nested deeper",
 	} {
 		if got, err := conf.JSON("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -118,6 +118,7 @@ func (n *node) find(path string) (found, deepest *node) {
 type reader struct {
 	file     string
 	fixed    *Origin // for YAML inside a variable: the one origin of every node
+	source   string  // for YAML that a reference gave: what was written, shown instead of any text
 	expand   func(string) (string, error)
 	findings *[]Finding
 }
@@ -195,6 +196,7 @@ func (r *reader) scalar(n *node, y *yaml.Node, path string) {
 		return // stays null: the default is checked in its place
 	}
 	n.kind, n.text = scalar, text
+	n.source = r.source
 	if text != y.Value {
 		n.source, n.loose = y.Value, true
 	}

@@ -57,7 +57,7 @@ func (d *decoder) unfold(n *node, path string) *node {
 	if n == nil || n.kind != scalar || !n.loose {
 		return n
 	}
-	r := reader{fixed: &n.origin, findings: &d.findings, expand: func(s string) (string, error) { return s, nil }}
+	r := reader{fixed: &n.origin, source: n.source, findings: &d.findings, expand: func(s string) (string, error) { return s, nil }}
 	before := len(d.findings)
 	inner := r.document([]byte(n.text))
 	for i := before; i < len(d.findings); i++ {

@@ -7,11 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/web"
 )
 
@@ -23,6 +26,37 @@ func whoami(o web.Operation) web.Operation {
 		}
 		return web.Answer(text{"a stranger"})
 	})
+}
+
+// watcher refuses every token, and notes from where each came.
+type watcher struct{ from []string }
+
+// Authenticate implements auth.Authenticator.
+func (w *watcher) Authenticate(ctx context.Context, _ string) (*auth.Identity, error) {
+	w.from = append(w.from, web.RemoteIP(ctx)+" "+telemetry.RequestID(ctx))
+	return nil, problem.New(problem.Unauthenticated, "Authentication failed")
+}
+
+// Whoever tries tokens is told of with the address, also where there is nothing.
+func TestATokenIsRefusedWithItsAddressWhateverThePath(t *testing.T) {
+	w := &watcher{}
+	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: w, Operations: []web.Operation{whoami(web.Operation{ID: "who", Path: "/api/who"})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{{"GET", "/api/who"}, {"GET", "/api/nothing"}, {"POST", "/api/who"}} {
+		r := httptest.NewRequestWithContext(t.Context(), c[0], c[1], nil)
+		r.RemoteAddr = "192.0.2.7:1234"
+		r.Header.Set("X-Auth-Token", "wrong")
+		r.Header.Set("X-Request-Id", "r1")
+		a := httptest.NewRecorder()
+		if router.ServeHTTP(a, r); a.Code != 401 {
+			t.Errorf("%v: %d", c, a.Code)
+		}
+	}
+	if got := strings.Join(w.from, ", "); got != "192.0.2.7 r1, 192.0.2.7 r1, 192.0.2.7 r1" {
+		t.Error(got)
+	}
 }
 
 func TestTokensComeInTwoHeaders(t *testing.T) {

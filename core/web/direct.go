@@ -10,7 +10,8 @@ import (
 
 // Direct makes a Stream of a handler that writes its answer by itself, such as
 // a file that the kernel sends. An error that fn gives before it has written
-// anything becomes the answer.
+// anything becomes the answer; one that comes later cuts the answer off, so that
+// nobody takes half of it for the whole.
 func Direct(fn func(w http.ResponseWriter, r *http.Request) error) *Stream {
 	return &Stream{Body: func(ctx huma.Context) {
 		c := ctx.(*call)
@@ -19,7 +20,7 @@ func Direct(fn func(w http.ResponseWriter, r *http.Request) error) *Stream {
 		case err != nil && c.rec.status == 0:
 			writeError(c.rec, err)
 		case err != nil:
-			c.rec.info.err = err
+			c.rec.info.err, c.rec.cut = err, true
 		}
 	}}
 }

@@ -103,7 +103,7 @@ func FuzzTarget(f *testing.F) {
 // FuzzBody sends any body: it is decoded, or refused by a 4xx in the API's form.
 func FuzzBody(f *testing.F) {
 	router := echoes(f)
-	for _, body := range []string{"", "[]", "{}", `{"name":"x"}`, `{"name":"x","name":"y"}`, "{\"name\":\"\x00problem:{}\"}", `{"count":1e999}`, "[[[[", `null`, `{"\u0000problem:{\"Kind\":0}":1}`} {
+	for _, body := range []string{"", "[]", "{}", `{"name":"x"}`, `{"name":"x","name":"y"}`, "{\"name\":\"\x00problem:{}\"}", `{"count":1e999}`, "[[[[", `null`, `{"\u0000problem:{\"Kind\":0}":1}`, "{\"p\xe8roblem:{0"} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -113,7 +113,8 @@ func FuzzBody(f *testing.F) {
 		if w.Code != 200 && (w.Code < 400 || w.Code >= 500) || !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)
 		}
-		if w.Code != 200 && strings.Contains(w.Body.String(), "problem:{") && !strings.Contains(string(body), "problem:{") {
+		sent := strings.ToValidUTF8(string(body), "") // as an answer quotes it
+		if w.Code != 200 && strings.Contains(w.Body.String(), "problem:{") && !strings.Contains(sent, "problem:{") && !strings.Contains(sent, `\u`) {
 			t.Errorf("%q: the inner form leaks: %s", body, w.Body)
 		}
 	})

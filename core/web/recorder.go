@@ -15,6 +15,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int // 0 until the header is written
 	size   int64
+	cut    bool // the answer has begun, and its end will not come
 	ctx    context.Context
 	info   requestInfo
 }

@@ -41,8 +41,8 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		if r.opt.Observe != nil {
 			r.opt.Observe(rec.info.operation, rec.status, took)
 		}
-		if cause == http.ErrAbortHandler { //nolint:errorlint // the value of a panic, which net/http compares like this
-			panic(cause)
+		if rec.cut || cause == http.ErrAbortHandler { //nolint:errorlint // the value of a panic, which net/http compares like this
+			panic(http.ErrAbortHandler)
 		}
 	}()
 	if !r.cors(rec, req) {
@@ -90,7 +90,7 @@ func answerPanic(rec *recorder, cause any) {
 		writeError(rec, err)
 		return
 	}
-	rec.info.err = err
+	rec.info.err, rec.cut = err, true
 	rec.status = http.StatusInternalServerError // for the log
 }
 

@@ -174,7 +174,7 @@ func (r *Router) route(rec *recorder, req *http.Request) {
 // noRoute says what is wrong with a request that no operation takes. A
 // stranger learns nothing but that the API wants a token.
 func (r *Router) noRoute(rec *recorder, req *http.Request) error {
-	id, err := r.identify(req.Context(), tokenOf(req))
+	id, err := r.identify(rec.ctx, tokenOf(req))
 	if much := r.charge(rec, id); much != nil {
 		return much
 	}

@@ -52,9 +52,11 @@ func TestAPanicAfterTheAnswerHasBegunCutsIt(t *testing.T) {
 				panic("too late")
 			}), nil
 		}))
-	if a := s.send("GET", "/x", ""); !strings.HasPrefix(a.body, "begin") {
-		t.Errorf("%q", a.body)
+	_, body, err := s.begun("/x")
+	if !strings.HasPrefix(body, "begin") || err == nil {
+		t.Errorf("%q %v", body, err)
 	}
+	s.Close() // waits for the line of the log
 	if got := s.log.String(); !strings.Contains(got, "too late") || !strings.Contains(got, `"status":500`) {
 		t.Errorf("the log must tell: %s", got)
 	}

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +53,33 @@ func TestStreamingBothWays(t *testing.T) {
 	_ = pipe.Close()
 	if rest, err := io.ReadAll(answers); len(rest) > 0 || err != nil {
 		t.Errorf("%q %v", rest, err)
+	}
+}
+
+// TestHalfAnAnswerIsCutOff: nobody takes what was written before an error, or a
+// panic, for the whole.
+func TestHalfAnAnswerIsCutOff(t *testing.T) {
+	for name, end := range map[string]func() error{
+		"whole": func() error { return nil },
+		"error": func() error { return errors.New("the database is gone") },
+		"panic": func() error { panic("at the disco") },
+	} {
+		s := serve(t, web.Op(web.Operation{ID: "table", Method: "GET", Path: "/table", Public: true}, func(context.Context, *web.None) (*web.Stream, error) {
+			return web.Direct(func(w http.ResponseWriter, _ *http.Request) error {
+				_, err := io.WriteString(w, "one\n")
+				if err = errors.Join(err, http.NewResponseController(w).Flush()); err != nil {
+					t.Error(err)
+				}
+				return end()
+			}), nil
+		}))
+		status, body, err := s.begun("/table")
+		if whole := name == "whole"; status != 200 || whole != (err == nil) || whole && body != "one\n" {
+			t.Errorf("%s: %d %q %v", name, status, body, err)
+		}
+		if lines := s.lines(); len(lines) != 1 || (lines[0]["error"] == nil) != (name == "whole") {
+			t.Errorf("%s: %s", name, s.log)
+		}
 	}
 }
 

@@ -114,6 +114,22 @@ func (s *server) send(method, target, body string, headers ...string) answer {
 	return answer{resp, string(b)}
 }
 
+// begun reads an answer that may not come to its end, and gives what came.
+func (s *server) begun(target string) (status int, body string, err error) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL+target, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	resp, err := s.Client().Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, string(text), err
+}
+
 // as sends a request with a token.
 func (s *server) as(token, method, target, body string) answer {
 	s.t.Helper()
