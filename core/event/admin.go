@@ -24,8 +24,8 @@ func Internal(name string) bool {
 
 // EmitAdmin adds an event about accounts or access, of the type admin.<what>,
 // to the transaction of ctx. Who did it, in which request and from which
-// address is taken from ctx, unless data has an "actor"; an address is only
-// known inside a request. data must hold no secret. It is not changed.
+// address is taken from ctx, unless data has an "actor" or "from"; an address is
+// only known inside a request. data must hold no secret. It is not changed.
 func (b *Bus) EmitAdmin(ctx context.Context, what, subject string, data map[string]any) error {
 	all := maps.Clone(data)
 	ev := Event{Type: adminPrefix + what, Subject: subject, RequestID: telemetry.RequestID(ctx)}
@@ -39,7 +39,9 @@ func (b *Bus) EmitAdmin(ctx context.Context, what, subject string, data map[stri
 		ev.Actor = actor
 		delete(all, "actor")
 	}
-	all["from"] = web.RemoteIP(ctx)
+	if _, given := all["from"]; !given {
+		all["from"] = web.RemoteIP(ctx)
+	}
 	var err error
 	if ev.Data, err = json.Marshal(all); err != nil {
 		return err

@@ -68,6 +68,7 @@ type Bus struct {
 
 	mu      sync.Mutex
 	started bool
+	stopped bool
 	dirty   chan struct{} // something was committed that others should hear of
 	known   chan struct{} // closed when the subscribers are in the table
 	end     context.CancelFunc
@@ -189,6 +190,7 @@ func (b *Bus) Stop(ctx context.Context) error {
 	if !b.started {
 		return nil
 	}
+	b.stopped = true
 	errs := make([]error, len(b.subscribers())+1)
 	var stopping sync.WaitGroup
 	for i, s := range b.subscribers() {

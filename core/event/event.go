@@ -45,6 +45,10 @@ type Type struct {
 	Sample json.RawMessage `json:"sample"`
 	// Schema is the JSON Schema (2020-12) of the data.
 	Schema json.RawMessage `json:"schema"`
+	// Roles are alternatives, one of which people need to be told of such events;
+	// empty for all who may use the API. Types that are Internal, and events about
+	// documents, have rules of their own.
+	Roles []string `json:"roles,omitempty"`
 }
 
 // Catalogue checks types that were declared and sorts them by name; the error

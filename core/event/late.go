@@ -15,7 +15,7 @@ func (b *Bus) Serve(ctx context.Context, s Subscription) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.started || s.Elsewhere {
+	if !b.started || b.stopped || s.Elsewhere { // nobody would stop it a second time
 		return fmt.Errorf("event: the subscriber %q cannot be added to a bus that does not run", s.Name)
 	}
 	list := slices.Clone(b.subscribers())

@@ -52,4 +52,10 @@ func TestASubscriberMayComeLate(t *testing.T) {
 			t.Errorf("got %s, want %s", have, want)
 		}
 	}
+	if err := bus.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := bus.Serve(t.Context(), late("c.*")); err == nil {
+		t.Error("a bus that has stopped serves somebody")
+	}
 }

@@ -109,18 +109,11 @@ func (b *Bus) announce(ctx context.Context, start bool) error {
 
 // heartbeat announces again and again until ctx ends.
 func (b *Bus) heartbeat(ctx context.Context) {
-	tick := time.NewTicker(beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	work.Every(ctx, beat, func() {
 		if err := b.announce(ctx, false); err != nil && ctx.Err() == nil {
 			b.o.Log.Warn("the heartbeat of the event subscribers failed", "error", err)
 		}
-	}
+	})
 }
 
 // subscriber is a subscription that this process serves.

@@ -1,13 +1,11 @@
 package audit
 
 import (
-	"strings"
-
 	"github.com/quoin-cms/quoin/core/db"
 )
 
-// sql gives the statement of a query. Only its shape depends on the query, so
-// there are few of them to be prepared.
+// sql gives the statement of a query for one type or all. Only its shape depends
+// on the query, so there are few of them to be prepared.
 func (q Query) sql() (text string, args []any) {
 	text = `SELECT id, at, actor, type, subject, data, request_id FROM audit_entry WHERE 1 = 1`
 	where := func(condition string, values ...any) {
@@ -17,9 +15,7 @@ func (q Query) sql() (text string, args []any) {
 	if q.Actor != "" {
 		where("actor = ?", q.Actor)
 	}
-	if prefix, open := strings.CutSuffix(q.Type, "*"); open {
-		where("substr(type, 1, ?) = ?", len([]rune(prefix)), prefix)
-	} else if q.Type != "" {
+	if q.Type != "" {
 		where("type = ?", q.Type)
 	}
 	if q.Subject != "" {

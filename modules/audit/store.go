@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -36,6 +39,10 @@ type Query struct {
 
 var (
 	insertEntry = db.SQL(`INSERT INTO audit_entry (id, at, actor, type, subject, data, request_id) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`)
+	// listTypes steps through the index from one type to the next.
+	listTypes = db.SQL(`SELECT type FROM (WITH RECURSIVE step(type) AS (SELECT min(type) FROM audit_entry
+		UNION ALL SELECT (SELECT min(e.type) FROM audit_entry e WHERE e.type > step.type) FROM step WHERE step.type IS NOT NULL)
+		SELECT type FROM step WHERE type IS NOT NULL) AS types`)
 	expireEntry = db.SQL(`DELETE FROM audit_entry WHERE at < ?`)
 )
 
@@ -66,25 +73,58 @@ func (s store) expire(ctx context.Context, before time.Time) error {
 
 // list gives the records of a query.
 func (s store) list(ctx context.Context, q Query) ([]Entry, error) {
-	text, args := q.sql()
-	rows, err := s.db.Query(ctx, db.SQL(text), args...)
+	types, err := s.types(ctx, q.Type)
+	if err != nil || len(types) == 0 {
+		return []Entry{}, err
+	}
+	var text string
+	args := make([][]any, len(types))
+	for i, name := range types {
+		q.Type = name
+		text, args[i] = q.sql()
+	}
+	all := []Entry{}
+	err = s.db.Each(ctx, db.SQL(text), args, func(_ int, rows db.Rows) error {
+		for rows.Next() {
+			e, err := scanEntry(rows)
+			if err != nil {
+				return err
+			}
+			all = append(all, e)
+		}
+		return rows.Err()
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	all := []Entry{}
-	for rows.Next() {
-		var e Entry
-		var at int64
-		var data string
-		if err := rows.Scan(&e.ID, &at, &e.Actor, &e.Type, &e.Subject, &data, &e.RequestID); err != nil {
-			return nil, err
-		}
-		e.At, e.Data = db.Time(at), json.RawMessage(data)
-		if from, ok := rawjson.Get(e.Data, "from"); ok {
-			e.From, _ = rawjson.String(from)
-		}
-		all = append(all, e)
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Compare(b.ID, a.ID) })
+	return all[:min(len(all), q.Size)], nil
+}
+
+// types gives those that records have and that fit a pattern, or the pattern
+// itself when it leaves nothing open. There are few types and any number of
+// records: asked for one by one, the newest of each come from the index.
+func (s store) types(ctx context.Context, pattern string) ([]string, error) {
+	prefix, open := strings.CutSuffix(pattern, "*")
+	if !open {
+		return []string{pattern}, nil
 	}
-	return all, rows.Err()
+	if prefix == "" {
+		return []string{""}, nil
+	}
+	all, err := db.All(ctx, s.db, db.Value[string], listTypes)
+	return slices.DeleteFunc(all, func(name string) bool { return !strings.HasPrefix(name, prefix) }), err
+}
+
+func scanEntry(row db.Row) (e Entry, err error) {
+	var at int64
+	var data string
+	if err := row.Scan(&e.ID, &at, &e.Actor, &e.Type, &e.Subject, &data, &e.RequestID); err != nil {
+		return e, err
+	}
+	e.At, e.Data = db.Time(at), json.RawMessage(data)
+	if from, ok := rawjson.Get(e.Data, "from"); ok {
+		e.From, _ = rawjson.String(from)
+	}
+	return e, nil
 }

@@ -23,6 +23,21 @@ func newCatalogue(types []event.Type) *catalogue { return &catalogue{types} }
 // harmless.
 func controls() []string { return []string{controlValidate, controlTest, controlPing} }
 
+// open tells whether somebody may hear of a type of events at all.
+func open(t *event.Type, id *auth.Identity) bool {
+	return id.Has(auth.RoleAdmin) || !internal(t.Name) && id.HasAny(t.Roles...)
+}
+
+// of gives the type of an event, nil for one that nobody declared.
+func (c *catalogue) of(name string) *event.Type {
+	for i := range c.types {
+		if fits(c.types[i].Name, name) {
+			return &c.types[i]
+		}
+	}
+	return nil
+}
+
 // internal are prefixes of types that only administrators may hear of.
 func internal(name string) bool { return event.Internal(name) }
 
@@ -36,9 +51,8 @@ func (c *catalogue) check(i int, name string, id *auth.Identity) error {
 	if slices.Contains(controls(), wanted) {
 		return nil
 	}
-	allowed := id.Has(auth.RoleAdmin)
-	for _, t := range c.types {
-		if fits(t.Name, wanted) && (allowed || !internal(t.Name)) {
+	for i := range c.types {
+		if t := &c.types[i]; fits(t.Name, wanted) && open(t, id) {
 			return nil
 		}
 	}

@@ -59,6 +59,7 @@ type result struct {
 	err      error         // nil: it was taken
 	wait     time.Duration // what Retry-After asks for
 	cut      bool          // we stopped it ourselves
+	denied   bool          // it was not made: the owner may not hear of it any more
 }
 
 // call makes one call. An answer is good with a status of 2xx; with exactly 200

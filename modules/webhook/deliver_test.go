@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules/webhook"
 )
@@ -82,6 +84,117 @@ func TestRightsAndFilters(t *testing.T) {
 			want := map[string]int{ann.URL: 3, bob.URL: 2, filtered.URL: 2, elsewhere.URL: 0}[sub.EndpointURL]
 			if len(list)-1 != want { // one is the validation
 				t.Errorf("%s: %v", sub.EndpointURL, list)
+			}
+		}
+	})
+}
+
+// Nobody hears of what the API would not tell them either: whose ids they may
+// not list, whose endpoint they may not see, and nothing at all once their
+// account is gone.
+func TestWhoMayHear(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		s := serve(t, d, nil)
+		ids := map[string]string{}
+		for _, name := range []string{"ann", "bob", "crm", "root", "gone"} {
+			var r registered
+			owner := strings.Replace(name, "gone", "bob", 1)
+			s.want(200, "POST", base, owner, fmt.Sprintf(`{"endpointUrl":%q,"events":["*"],"description":%q}`, receive(t, nil).URL, name), &r)
+			ids[name] = r.ID
+		}
+		err := d.InTx(t.Context(), func(ctx context.Context) error {
+			if _, err := d.Exec(ctx, db.SQL(`UPDATE webhook_state SET version = version + 1`)); err != nil {
+				return err
+			}
+			if _, err := d.Exec(ctx, db.SQL(`UPDATE webhook_subscription SET owner = 'gone' WHERE id = ?`), ids["gone"]); err != nil {
+				return err
+			}
+			for _, ev := range []event.Event{
+				{Type: "form.submitted", Subject: "form:7", Data: json.RawMessage(`{"submission":"7"}`)},
+				{Type: "webhook.disabled", Data: fmt.Appendf(nil, `{"subscription":%q,"endpoint_url":"https://example.org/secret"}`, ids["ann"])},
+				{Type: "config.saved", Data: json.RawMessage(`{}`)},
+				{Type: "manage_alias.update.x", Data: json.RawMessage(`{"actions":{}}`)},
+			} {
+				if err := s.bus.Emit(ctx, ev); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard := func(name string) string {
+			var list []string
+			for _, c := range s.deliveries(ids[name], "") {
+				if c.Event != "validate_webhook_subscription" && !strings.HasPrefix(c.Event, "admin.") {
+					list = append(list, c.Event)
+				}
+			}
+			slices.Sort(list)
+			return strings.Join(list, " ")
+		}
+		const everything = "config.saved form.submitted manage_alias.update.x webhook.disabled"
+		testkit.Eventually(t, func() bool { return heard("root") == everything }) // the others were asked for in the same transaction
+		for name, want := range map[string]string{
+			"ann": "manage_alias.update.x webhook.disabled", "bob": "manage_alias.update.x", "crm": "form.submitted manage_alias.update.x", "gone": "",
+		} {
+			if got := heard(name); got != want {
+				t.Errorf("%s hears %q instead of %q", name, got, want)
+			}
+		}
+		s.want(400, "POST", base, "bob", `{"endpointUrl":"https://example.org","events":["form.submitted"]}`, nil)
+		s.want(200, "POST", base, "crm", `{"endpointUrl":"https://example.org","events":["form.submitted"]}`, nil)
+		for name, listed := range map[string]bool{"bob": false, "crm": true, "root": true} {
+			if text := s.want(200, "GET", "/api/webhook-events", name, "", nil); strings.Contains(text, "form.submitted") != listed {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	})
+}
+
+// A call may wait for days: it is not made when its owner may not view the
+// document any more, and what was sent before is not shown either.
+func TestRightsThatEndMeanwhile(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		s := serve(t, d, nil)
+		r := receive(t, nil)
+		path := base + "/" + s.register(r.URL, "", "content.*").ID
+		s.emit("page:1 content.finalize")
+		r.wait(t, 1)
+		id := strings.TrimPrefix(path, base+"/")
+		sent := s.eventually(id, "delivered", 1)[0].ID
+		s.want(200, "POST", path+"/pause", "ann", "", nil)
+		s.emit("page:2 content.finalize", "news:3 content.finalize")
+		s.eventually(id, "waiting", 3) // and the validation
+		err := d.InTx(t.Context(), func(ctx context.Context) error {
+			_, err := d.Exec(ctx, db.SQL(`UPDATE webhook_subscription SET owner = 'bob' WHERE id = ?`), id)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.want(200, "POST", path+"/resume", "root", "", nil)
+		failed := s.eventually(id, "failed", 1)[0]
+		if failed.Tries != 1 || !strings.Contains(failed.Error, "may not hear") {
+			t.Errorf("%+v", failed)
+		}
+		s.eventually(id, "delivered", 3)
+		for _, c := range r.all() {
+			if strings.Contains(c.body, `"ouuid":"2"`) {
+				t.Error("the document was told of: " + c.body)
+			}
+		}
+		if v := s.status(id); v.Status != "active" || v.Failures != 0 {
+			t.Errorf("the endpoint has no part in it: %+v", v)
+		}
+		var shown delivery
+		for _, which := range []string{sent, failed.ID} {
+			if s.want(200, "GET", path+"/deliveries/"+which, "bob", "", &shown); strings.Contains(string(shown.Payload), "raw_data") || !strings.Contains(string(shown.Payload), `"ouuid"`) {
+				t.Errorf("%s", shown.Payload)
+			}
+			if s.want(200, "GET", path+"/deliveries/"+which, "root", "", &shown); !strings.Contains(string(shown.Payload), "raw_data") {
+				t.Errorf("%s", shown.Payload)
 			}
 		}
 	})
@@ -226,7 +339,7 @@ func TestGoneDisables(t *testing.T) {
 		s := serve(t, d, nil)
 		r := receive(t, func(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
 		hears := receive(t, nil)
-		s.register(hears.URL, "", "webhook.disabled")
+		s.register(hears.URL, "", "webhook.disabled", "content.unpublish")
 		sub := s.register(r.URL, "", "content.finalize")
 		s.emit("page:1 content.finalize")
 		calls := hears.wait(t, 1)
@@ -237,7 +350,7 @@ func TestGoneDisables(t *testing.T) {
 			t.Errorf("%+v", v)
 		}
 		s.emit("page:2 content.finalize")
-		s.emit("page:3 webhook.disabled")
+		s.emit("page:3 content.unpublish")
 		hears.wait(t, 2) // what came before has been expanded
 		if len(r.all()) != 1 {
 			t.Errorf("%d calls", len(r.all()))
@@ -311,7 +424,8 @@ func TestBreaker(t *testing.T) {
 		}
 		s.emit(pages...)
 		testkit.Eventually(t, func() bool { return s.status(sub.ID).Status == "broken" })
-		if n := len(r.all()); n < 3 || n > 4 {
+		// Results are written behind the calls, so that one or two more may be made.
+		if n := len(r.all()); n < 3 || n == len(pages) {
 			t.Errorf("%d calls before it was left alone", n)
 		}
 		down.Store(false)

@@ -8,6 +8,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 // maxPage is how many deliveries a list holds at most.
@@ -24,7 +25,7 @@ type Delivery struct {
 	Due     time.Time // of the next try; zero when there is none
 	Tries   int
 	Error   string // of the last try
-	Body    []byte // only with Get; secrets are taken out
+	Body    []byte // only with Get; secrets are taken out, and data of documents that the caller may not view
 	Tried   []Attempt
 }
 
@@ -128,6 +129,10 @@ func (s *Service) Delivery(ctx context.Context, id string, delivery int64) (*Del
 		hidden := *sub
 		hidden.Secret = "***"
 		d.Body = payload(d.Event, controlData(&hidden, d.Event))
+	} else if shown, err := s.directory.mayView(ctx, d.Body); err != nil {
+		return nil, err
+	} else if !shown {
+		d.Body = payload(d.Event, rawjson.Without(nil, dataOf(d.Body), "raw_data"))
 	}
 	rows, err := s.store.db.Query(ctx, attemptsOf, delivery)
 	if err != nil {

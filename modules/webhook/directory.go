@@ -21,6 +21,7 @@ type directory struct {
 	store      *store
 	identities port.Identities
 	content    port.ContentTypes
+	catalogue  *catalogue
 	now        func() time.Time
 
 	mu      sync.Mutex
@@ -32,12 +33,12 @@ type directory struct {
 // view is what an owner may see.
 type view struct {
 	at    time.Time
+	id    *auth.Identity // nil: the account may not use the API any more
 	types []string
-	admin bool
 }
 
-func newDirectory(st *store, identities port.Identities, content port.ContentTypes, now func() time.Time) *directory {
-	return &directory{store: st, identities: identities, content: content, now: now, views: map[string]view{}}
+func newDirectory(st *store, o *Options, c *catalogue) *directory {
+	return &directory{store: st, identities: o.Identities, content: o.Content, catalogue: c, now: o.Now, views: map[string]view{}}
 }
 
 // current gives the subscriptions that are enabled.
@@ -60,21 +61,35 @@ func (d *directory) current(ctx context.Context) ([]*Subscription, error) {
 	return d.active, nil
 }
 
-// mayHear tells whether the owner of a subscription may hear of an event: one
-// about a document needs the right to view its content type.
+// mayHear tells whether the owner of a subscription may hear of an event: of
+// nothing that the API would not tell the same user. One about a document needs
+// the right to view its content type, one about a subscription that to manage it.
 func (d *directory) mayHear(ctx context.Context, s *Subscription, ev *event.Event) (bool, error) {
-	kind, about := text(ev.Data, "content_type")
-	if !about && !internal(ev.Type) {
-		return true, nil
-	}
 	v, err := d.view(ctx, s.Owner)
-	if err != nil {
+	if err != nil || v.id == nil {
 		return false, err
 	}
-	if internal(ev.Type) {
-		return v.admin, nil
+	if t := d.catalogue.of(ev.Type); internal(ev.Type) && !v.id.Has(auth.RoleAdmin) || t != nil && !open(t, v.id) {
+		return false, nil
 	}
-	return slices.Contains(v.types, kind), nil
+	if ev.Type == eventDisabled {
+		id, _ := text(ev.Data, "subscription")
+		about, err := d.store.one(ctx, id)
+		return mine(v.id, about), err
+	}
+	kind, about := text(ev.Data, "content_type")
+	return !about || internal(ev.Type) || slices.Contains(v.types, kind), nil
+}
+
+// mayView tells whether the identity of ctx may view the document that the body
+// of a call tells of, if it does.
+func (d *directory) mayView(ctx context.Context, body []byte) (bool, error) {
+	kind, about := text(dataOf(body), "content_type")
+	if !about || d.content == nil {
+		return !about, nil
+	}
+	types, err := d.content.Visible(ctx)
+	return slices.Contains(types, kind), err
 }
 
 func (d *directory) view(ctx context.Context, owner string) (view, error) {
@@ -91,8 +106,8 @@ func (d *directory) view(ctx context.Context, owner string) (view, error) {
 	case problem.Is(err, problem.NotFound), problem.Is(err, problem.Forbidden): // sees nothing any more
 	case err != nil:
 		return view{}, err
-	default:
-		v.admin = id.Has(auth.RoleAdmin)
+	case id.Has(auth.RoleAPI):
+		v.id = id
 		if d.content != nil {
 			if v.types, err = d.content.Visible(auth.With(ctx, id)); err != nil {
 				return view{}, err

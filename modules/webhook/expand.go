@@ -76,6 +76,12 @@ func (s *Service) asked(wishes []wish) {
 	s.wake()
 }
 
+// dataOf is the data in the body of a call.
+func dataOf(body []byte) []byte {
+	data, _ := rawjson.Get(body, "data")
+	return data
+}
+
 // payload is the body of a call (spec.md 6.1).
 func payload(kind string, data []byte) []byte {
 	b := make([]byte, 0, len(kind)+len(data)+32)

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -89,6 +90,9 @@ func (g guard) parseURL(s string, own []string) (*url.URL, error) {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return bad("has no port between 1 and 65535")
 	}
 	if slices.Contains(own, net.JoinHostPort(u.Hostname(), port)) {
 		return bad("is this server itself")

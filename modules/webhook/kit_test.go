@@ -36,6 +36,7 @@ func users() people {
 	p := people{}
 	for name, roles := range map[string][]string{
 		"ann": {auth.RoleAPI, auth.RolePublisher}, "bob": {auth.RoleAPI}, "root": {auth.RoleAPI, auth.RoleAdmin}, "guest": {},
+		"crm": {auth.RoleAPI, auth.RoleFormCRM},
 	} {
 		p[name] = auth.New(auth.Identity{UserID: int64(len(p) + 1), Username: name, Granted: roles})
 	}
@@ -120,7 +121,8 @@ func open(t testing.TB, c db.Config) *db.DB {
 func types() []event.Type {
 	return append(webhook.EventTypes(),
 		event.Type{Name: "content.finalize"}, event.Type{Name: "content.published.<environment>"}, event.Type{Name: "content.unpublish"},
-		event.Type{Name: "content.delete"}, event.Type{Name: "manage_alias.update.<alias>"}, event.Type{Name: "config.saved"})
+		event.Type{Name: "content.delete"}, event.Type{Name: "manage_alias.update.<alias>"}, event.Type{Name: "config.saved"},
+		event.Type{Name: "form.submitted", Roles: []string{auth.RoleFormCRM, auth.RoleAdmin}})
 }
 
 // loopback lets tests call receivers on this machine.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/web"
 )
@@ -277,10 +278,11 @@ type eventView struct {
 	Schema json.RawMessage `json:"schema"`
 }
 
-func (s *Service) opEvents(context.Context, *web.None) (*web.Reply[[]eventView], error) {
+func (s *Service) opEvents(ctx context.Context, _ *web.None) (*web.Reply[[]eventView], error) {
 	views := []eventView{}
+	id := auth.From(ctx)
 	for _, t := range s.catalogue.types {
-		if !internal(t.Name) {
+		if !internal(t.Name) && open(&t, id) {
 			views = append(views, eventView{t.Name, t.Doc, t.Sample, t.Schema})
 		}
 	}

@@ -69,6 +69,9 @@ func (r *recorder) loop() {
 	}
 }
 
+// errDenied is why a call was not made.
+var errDenied = errors.New("not sent: the owner of the subscription may not hear of this any more")
+
 // write is one transaction for all results.
 func (r *recorder) write(ctx context.Context, batch []result) error {
 	s := r.service
@@ -79,6 +82,12 @@ func (r *recorder) write(ctx context.Context, batch []result) error {
 			res := &batch[i]
 			if res.cut {
 				cut = append(cut, res.Lease)
+				continue
+			}
+			if res.denied { // the endpoint has no part in it
+				if err := s.deliveries.Bury(ctx, errDenied, res.Lease); err != nil && !wasLost(err) {
+					return err
+				}
 				continue
 			}
 			if err := r.attempt(ctx, res); err != nil {

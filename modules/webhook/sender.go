@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/quoin-cms/quoin/core/event"
 )
 
 // sender makes the calls. Each subscription has a lane of its own, with its own
@@ -225,7 +227,7 @@ func (s *sender) claim(l *lane, sub *Subscription, free chan struct{}, flying *s
 	for _, c := range calls {
 		flying.Go(func() {
 			defer func() { <-free; <-s.slots }()
-			r := s.client.call(s.ctx, sub, c, s.service.now())
+			r := s.call(sub, c)
 			l.failed.CompareAndSwap(false, r.err != nil)
 			s.results.add(r)
 		})
@@ -235,6 +237,23 @@ func (s *sender) claim(l *lane, sub *Subscription, free chan struct{}, flying *s
 		return 0
 	}
 	return len(calls)
+}
+
+// call makes a call, unless the owner of the subscription may not hear any more
+// of what it tells: it may have waited for days.
+func (s *sender) call(sub *Subscription, c call) result {
+	now := s.service.now()
+	if c.control == "" {
+		ok, err := s.service.directory.mayHear(s.ctx, sub, &event.Event{Type: c.kind, Data: dataOf(c.body)})
+		if err != nil { // nobody knows: it is made later
+			s.service.log.Warn("the rights of the owner of a webhook subscription could not be read", "subscription", sub.ID, "error", err)
+			return result{call: c, to: sub, at: now, err: err, cut: true}
+		}
+		if !ok {
+			return result{call: c, to: sub, at: now, denied: true}
+		}
+	}
+	return s.client.call(s.ctx, sub, c, now)
 }
 
 // room waits until a call may be made and tells how many may.

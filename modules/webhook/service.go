@@ -46,8 +46,8 @@ type Options struct {
 	DB         *db.DB
 	Bus        *event.Bus
 	Config     *Config
-	Types      []event.Type            // that may be subscribed to
-	Identities port.Identities         // nil: subscriptions hear of every document
+	Types      []event.Type // that may be subscribed to
+	Identities port.Identities
 	Content    port.ContentTypes       // nil: there are no documents
 	Transform  port.WebhookTransformer // nil: calls go out as they are
 	Own        []string                // addresses of this server, host:port
@@ -61,10 +61,10 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	st := &store{o.DB}
+	st, types := &store{o.DB}, newCatalogue(o.Types)
 	return &Service{
 		cfg: o.Config, store: st, bus: o.Bus, deliveries: newClaimer(o.DB, o.Now),
-		directory: newDirectory(st, o.Identities, o.Content, o.Now), catalogue: newCatalogue(o.Types),
+		directory: newDirectory(st, &o, types), catalogue: types,
 		guard: guard{allowed: o.Config.AllowNetworks}, transform: o.Transform, tracing: o.Tracing, own: o.Own, log: o.Log, now: o.Now, wake: func() {},
 		order: order{nudge: make(chan struct{}, 1)},
 	}

@@ -65,6 +65,8 @@ func TestSubscribeRefuses(t *testing.T) {
 			`{"endpointUrl":"https://","events":["content.delete"]}`:                                         "host",
 			`{"endpointUrl":"https://example.org/a b","events":["content.delete"]}`:                          "not a URL",
 			`{"endpointUrl":"https://example.org/\u0000","events":["content.delete"]}`:                       "U+0000",
+			`{"endpointUrl":"https://example.org:0/","events":["content.delete"]}`:                           "port",
+			`{"endpointUrl":"https://example.org:65536/","events":["content.delete"]}`:                       "port",
 			`{"endpointUrl":"https://example.org/#x","events":["content.delete"]}`:                           "fragment",
 			`{"endpointUrl":"` + long + `","events":["content.delete"]}`:                                     "2048",
 			`{"endpointUrl":"http://127.0.0.1:8080/x","events":["content.delete"]}`:                          "itself",

@@ -84,7 +84,7 @@ func viewDelivery(d *Delivery) DeliveryView {
 // wholeDelivery is a delivery with its tries.
 type wholeDelivery struct {
 	DeliveryView
-	Payload  json.RawMessage `json:"payload" doc:"the body of the call; secrets are taken out"`
+	Payload  json.RawMessage `json:"payload" doc:"the body of the call; secrets are taken out, and raw_data of a document that the caller may not view"`
 	Attempts []attemptView   `json:"attempts"`
 }
 
