@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,11 +87,7 @@ func runList(ctx context.Context, h *Host, call *module.Call) error {
 // list joins what is in the folder, what operators decided and what the
 // processes tell.
 func (h *Host) list(ctx context.Context) ([]listed, error) {
-	found, err := discover(h.dir())
-	if err != nil {
-		return nil, err
-	}
-	wishes, err := h.store.wishes(ctx)
+	found, wishes, err := h.lookUp(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +97,7 @@ func (h *Host) list(ctx context.Context) ([]listed, error) {
 	}
 	for name, w := range wishes {
 		if w.Enabled && !slices.ContainsFunc(found, func(f Found) bool { return f.Name == name }) {
-			found = append(found, Found{Name: name, Problem: fmt.Errorf("there is no folder %s", filepath.Join(h.dir(), name))})
+			found = append(found, h.missing(name))
 		}
 	}
 	slices.SortFunc(found, func(a, b Found) int { return strings.Compare(a.Name, b.Name) })
@@ -143,8 +140,11 @@ func (h *Host) entries(f Found, w *Wish, statuses []Status) []listed {
 }
 
 func runEnable(ctx context.Context, h *Host, call *module.Call) error {
+	if !filepath.IsLocal(call.Args[0]) {
+		return fmt.Errorf("the plugin %q cannot be enabled: that is not the name of a folder of plugins.dir", call.Args[0])
+	}
 	f := read(filepath.Join(h.dir(), call.Args[0]))
-	if !filepath.IsLocal(call.Args[0]) || f.Problem != nil {
+	if f.Problem != nil {
 		return fmt.Errorf("the plugin %q cannot be enabled: %w", call.Args[0], f.Problem)
 	}
 	path, _, err := f.verify(h.config, "")
@@ -230,6 +230,9 @@ func readSettings(file string, in io.Reader) ([]byte, error) {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(b, &object); err != nil {
 		return nil, fmt.Errorf("the settings must be a JSON object: %w", err)
+	}
+	if object == nil {
+		return nil, errors.New("the settings must be a JSON object, and not null")
 	}
 	return b, nil
 }

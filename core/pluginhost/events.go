@@ -90,11 +90,7 @@ func (h *Host) subscription(name string, patterns []string) event.Subscription {
 
 // subscriptions are those of the plugins that are enabled now.
 func (h *Host) subscriptions(ctx context.Context) ([]event.Subscription, error) {
-	found, err := discover(h.dir())
-	if err != nil {
-		return nil, err
-	}
-	wishes, err := h.store.wishes(ctx)
+	found, wishes, err := h.lookUp(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/port"
+	hostv1 "github.com/quoin-cms/quoin/sdk/proto/host/v1"
 )
 
 // Subscriptions are those of the plugins that are enabled now.
@@ -16,6 +18,11 @@ func (h *Host) Subscriptions(ctx context.Context) ([]event.Subscription, error) 
 
 // Decide writes what an operator decided.
 func (h *Host) Decide(ctx context.Context, w *Wish) error { return h.store.put(ctx, w) }
+
+// KV serves the values of a plugin.
+func KV(d *db.DB, plugin string) hostv1.KVServer {
+	return kvService{s: &service{h: &Host{Options: Options{DB: d}}, name: plugin}}
+}
 
 // Tools is the source of tools.
 func (h *Host) Tools() port.ToolSource { return tools{h} }

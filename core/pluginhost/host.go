@@ -26,6 +26,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/work"
 	"github.com/quoin-cms/quoin/sdk/manifest"
 	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
@@ -120,27 +121,16 @@ func (h *Host) Stop(context.Context) error {
 }
 
 func (h *Host) follow(ctx context.Context) {
-	tick := time.NewTicker(lookAt)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	work.Every(ctx, lookAt, func() {
 		if err := h.Reconcile(ctx); err != nil && ctx.Err() == nil {
 			h.log.Warn("the plugins could not be looked up", "error", err)
 		}
-	}
+	})
 }
 
 // Reconcile brings what runs in line with what operators decided.
 func (h *Host) Reconcile(ctx context.Context) error {
-	found, err := discover(h.dir())
-	if err != nil {
-		return err
-	}
-	wishes, err := h.store.wishes(ctx)
+	found, wishes, err := h.lookUp(ctx)
 	if err != nil {
 		return err
 	}
@@ -155,8 +145,7 @@ func (h *Host) Reconcile(ctx context.Context) error {
 	}
 	for name, w := range wishes {
 		if !seen[name] && w.Enabled {
-			missing := Found{Name: name, Problem: fmt.Errorf("there is no folder %s", filepath.Join(h.dir(), name))}
-			h.supervise(name).want(&plan{found: missing, wish: *w})
+			h.supervise(name).want(&plan{found: h.missing(name), wish: *w})
 		}
 	}
 	for _, s := range h.all() {
@@ -165,6 +154,21 @@ func (h *Host) Reconcile(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// lookUp gives the plugins in the folder, and what operators decided, by name.
+func (h *Host) lookUp(ctx context.Context) ([]Found, map[string]*Wish, error) {
+	found, err := discover(h.dir())
+	if err != nil {
+		return nil, nil, err
+	}
+	wishes, err := h.store.wishes(ctx)
+	return found, wishes, err
+}
+
+// missing stands for a plugin that is enabled and not in the folder.
+func (h *Host) missing(name string) Found {
+	return Found{Name: name, Problem: fmt.Errorf("there is no folder %s", filepath.Join(h.dir(), name))}
 }
 
 // DevSettings is a file beside plugin.yaml with the settings of a plugin that no

@@ -134,7 +134,7 @@ func TestWebhookCallsAreTransformed(t *testing.T) {
 		if c, err := call("content.finalize", `"skip"`); err != nil || !c.Skip {
 			t.Errorf("%s: not skipped: %v", policy, err)
 		}
-		for _, body := range []string{`"slow"`, `"steal"`} {
+		for _, body := range []string{`"slow"`, `"steal"`, `"odd"`, `"bell"`} {
 			if c, err := call("content.finalize", body); (err == nil) != (policy == "bypass") || string(c.Body) != body || len(c.Headers) > 0 {
 				t.Errorf("%s: %s gives %s %v, %v", policy, body, c.Body, c.Headers, err)
 			}
@@ -154,6 +154,13 @@ func TestOperatorsEnableAndDisable(t *testing.T) {
 	_, err := k.run("enable", []string{"settings-a"}, map[string]any{"settings": path, "grant": []string{"kv"}})
 	if err == nil || !strings.Contains(err.Error(), "channels[1]: is empty") || !strings.Contains(err.Error(), "limit: must not be negative") {
 		t.Errorf("wrong settings: %v", err)
+	}
+	write(t, path, `null`)
+	if _, err = k.run("enable", []string{"settings-a"}, map[string]any{"settings": path}); err == nil || !strings.Contains(err.Error(), "must be a JSON object") {
+		t.Errorf("settings that are no object: %v", err)
+	}
+	if _, err = k.run("enable", []string{"../plugins/settings-a"}, nil); err == nil || !strings.Contains(err.Error(), "is not the name of a folder") {
+		t.Errorf("a path: %v", err)
 	}
 	write(t, path, `{"limits":1}`)
 	if _, err = k.run("enable", []string{"settings-a"}, map[string]any{"settings": path}); err == nil || !strings.Contains(err.Error(), "limits: is not known") {

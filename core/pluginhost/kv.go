@@ -34,11 +34,17 @@ var (
 	kvDelete = db.SQL(`DELETE FROM plugins_kv WHERE plugin = ? AND key = ?`)
 	kvExpire = db.SQL(`DELETE FROM plugins_kv WHERE plugin = ? AND expires_at > 0 AND expires_at <= ?`)
 	kvList   = db.SQL(`SELECT key FROM plugins_kv WHERE plugin = ? AND key > ? AND key >= ? AND key < ? AND (expires_at = 0 OR expires_at > ?) ORDER BY key LIMIT ?`)
+	kvThere  = db.SQL(`SELECT count(*) FROM plugins_kv WHERE plugin = ? AND key = ?`)
 	kvCount  = db.SQL(`SELECT count(*) FROM plugins_kv WHERE plugin = ?`)
 )
 
+// isKey tells whether a text can be a key: no database could look for another.
+func isKey(text string) bool {
+	return text != "" && len(text) <= maxKey && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
+}
+
 func checkKey(key string) error {
-	if key == "" || len(key) > maxKey || !utf8.ValidString(key) || strings.ContainsRune(key, 0) {
+	if !isKey(key) {
 		return problem.Field(problem.Invalid, "key", "must be 1 to %d bytes of text", maxKey)
 	}
 	return nil
@@ -46,6 +52,9 @@ func checkKey(key string) error {
 
 // Get implements hostv1.KVServer.
 func (k kvService) Get(ctx context.Context, req *hostv1.KVGetRequest) (*hostv1.KVGetResponse, error) {
+	if !isKey(req.Key) {
+		return &hostv1.KVGetResponse{}, nil
+	}
 	var value []byte
 	err := k.s.h.DB.Row(ctx, kvGet, k.s.name, req.Key, db.Micros(time.Now())).Scan(&value)
 	if errors.Is(err, db.ErrNotFound) {
@@ -91,7 +100,13 @@ func (k kvService) Set(ctx context.Context, req *hostv1.KVSetRequest) (*hostv1.K
 		if err = k.s.h.DB.Row(ctx, kvCount, k.s.name).Scan(&count); err != nil {
 			return err
 		}
+		var there int
 		if count >= maxValues {
+			if err = k.s.h.DB.Row(ctx, kvThere, k.s.name, req.Key).Scan(&there); err != nil {
+				return err
+			}
+		}
+		if count >= maxValues && there == 0 { // one that it keeps already may change
 			return problem.New(problem.Full, "the plugin keeps %d values, which is as many as it may", count)
 		}
 		put := kvPut
@@ -109,12 +124,20 @@ const maxTTL = 100 * 365 * 24 * 3600 * 1000
 
 // Delete implements hostv1.KVServer.
 func (k kvService) Delete(ctx context.Context, req *hostv1.KVDeleteRequest) (*hostv1.KVDeleteResponse, error) {
+	if !isKey(req.Key) {
+		return &hostv1.KVDeleteResponse{}, nil
+	}
 	n, err := k.s.h.DB.Exec(ctx, kvDelete, k.s.name, req.Key)
 	return &hostv1.KVDeleteResponse{Found: n > 0}, err
 }
 
 // List implements hostv1.KVServer.
 func (k kvService) List(ctx context.Context, req *hostv1.KVListRequest) (*hostv1.KVListResponse, error) {
+	for name, text := range map[string]string{"after": req.After, "prefix": req.Prefix} {
+		if text != "" && !isKey(text) {
+			return nil, problem.Field(problem.Invalid, name, "must be at most %d bytes of text", maxKey)
+		}
+	}
 	limit := int(req.Limit)
 	if limit <= 0 {
 		limit = 100

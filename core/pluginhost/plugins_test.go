@@ -194,7 +194,12 @@ func good(p *plugin.Plugin) {
 		case strings.Contains(string(d.Body), "slow"):
 			select {}
 		case strings.Contains(string(d.Body), "steal"):
+			d.Body = []byte(`"stolen"`)
 			d.Headers["X-Webhook-Signature"] = "mine"
+		case strings.Contains(string(d.Body), "odd"):
+			d.Headers["X-(Odd)"] = "no name of a header"
+		case strings.Contains(string(d.Body), "bell"):
+			d.Headers["X-Bell"] = "\a"
 		default:
 			d.Body = []byte(`{"was":` + string(d.Body) + `}`)
 			d.Headers["X-Made-By"] = "plugin"

@@ -61,11 +61,11 @@ func newSupervised(h *Host, name string) *supervised {
 // want sets the plan; it returns at once.
 func (s *supervised) want(p *plan) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	same := s.plan.key() == p.key()
 	s.plan = p
-	s.mu.Unlock()
 	if !same {
-		select {
+		select { // never waits, so that plan and signal are one to take
 		case s.change <- struct{}{}:
 		default:
 		}
@@ -80,11 +80,13 @@ func (s *supervised) wanted() *plan {
 
 // take gives the plan and marks it as seen.
 func (s *supervised) take() *plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	select {
 	case <-s.change:
 	default:
 	}
-	return s.wanted()
+	return s.plan
 }
 
 // set changes the state and tells those who watch.

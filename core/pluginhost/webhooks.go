@@ -3,6 +3,7 @@ package pluginhost
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -56,27 +57,37 @@ func (s *supervised) transform(ctx context.Context, c *port.WebhookCall) error {
 	if c.Skip = answer.Skip; c.Skip {
 		return nil
 	}
-	if len(answer.Body) > 0 {
-		if !json.Valid(answer.Body) {
-			return problem.New(problem.Unprocessable, "the plugin %s made a body that is not JSON", s.name)
-		}
-		c.Body = answer.Body
+	// All of it is checked before anything changes: the call may go out unchanged.
+	if len(answer.Body) > 0 && !json.Valid(answer.Body) {
+		return problem.New(problem.Unprocessable, "the plugin %s made a body that is not JSON", s.name)
 	}
 	for name, value := range answer.Headers {
-		if ownHeader(name) || strings.ContainsAny(value, "\r\n\x00") || len(value) > 4096 {
+		if ownHeader(name) || strings.ContainsFunc(value, isControl) || len(value) > 4096 {
 			return problem.New(problem.Unprocessable, "the plugin %s may not set the header %.60q so", s.name, name)
 		}
-		if c.Headers == nil {
-			c.Headers = map[string]string{}
-		}
-		c.Headers[name] = value
 	}
+	if len(answer.Body) > 0 {
+		c.Body = answer.Body
+	}
+	if c.Headers == nil && len(answer.Headers) > 0 {
+		c.Headers = map[string]string{}
+	}
+	maps.Copy(c.Headers, answer.Headers)
 	return nil
+}
+
+// isControl tells whether a character may not stand in the value of a header.
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+// noToken tells whether a character may not stand in the name of a header
+// (RFC 9110).
+func noToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
 // ownHeader tells whether a header is that of the server, or no header.
 func ownHeader(name string) bool {
 	n := http.CanonicalHeaderKey(name)
-	return n == "" || strings.ContainsAny(n, " \r\n:") || strings.HasPrefix(n, "X-Webhook-") || strings.HasPrefix(n, "Webhook-") ||
+	return n == "" || strings.ContainsFunc(n, noToken) || strings.HasPrefix(n, "X-Webhook-") || strings.HasPrefix(n, "Webhook-") ||
 		slices.Contains([]string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "User-Agent"}, n)
 }

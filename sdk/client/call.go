@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -137,7 +138,7 @@ func (c *Client) open(ctx context.Context, k *call) (*http.Response, error) {
 
 func (c *Client) read(r *http.Response) ([]byte, error) {
 	defer func() { _ = r.Body.Close() }()
-	b, err := io.ReadAll(io.LimitReader(r.Body, c.settings.limit+1))
+	b, err := io.ReadAll(io.LimitReader(r.Body, min(c.settings.limit, math.MaxInt64-1)+1))
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -43,8 +45,9 @@ type transport func(n int, r *http.Request) (*http.Response, error)
 
 // counted counts calls.
 type counted struct {
-	fn transport
-	n  int
+	fn   transport
+	n    int
+	most int // of them; 0: any number
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -52,7 +55,9 @@ func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_, _ = io.Copy(io.Discard, r.Body)
 	}
-	c.n++
+	if c.n++; c.most > 0 && c.n > c.most {
+		return nil, errBroken
+	}
 	return c.fn(c.n, r)
 }
 
@@ -240,6 +245,99 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	c, calls := over(t, func(int, *http.Request) (*http.Response, error) { return answer(200, `"`+strings.Repeat("x", 100)+`"`) }, client.WithAnswerLimit(50))
 	if err := c.Users.Test(t.Context()); err == nil || !strings.Contains(err.Error(), "larger than 50 bytes") || calls.n != 1 {
+		t.Error(err)
+	}
+}
+
+// work lets a worker do one job, and gives what it told the server on the way to
+// each path.
+func work(t *testing.T, do func(output io.Writer), busy func(path string, n int) bool) map[string][]string {
+	t.Helper()
+	told := map[string][]string{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c, _ := over(t, func(_ int, r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/api/admin/next-job/tag" {
+			if len(told) == 0 {
+				told["next"] = []string{""}
+				return answer(200, `{"success":true,"job_id":"7","command":"x"}`, "X-Job-Claim", "c", "X-Job-Lease", "60")
+			}
+			cancel()
+			return answer(200, `{"success":true}`)
+		}
+		var m struct{ Message string }
+		body, err := r.GetBody()
+		if err == nil {
+			err = json.NewDecoder(body).Decode(&m)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		verb := strings.Split(r.URL.Path, "/")[3]
+		told[verb] = append(told[verb], m.Message)
+		if busy(verb, len(told[verb])) {
+			return answer(503, "{}")
+		}
+		return answer(200, `{"success":true}`)
+	})
+	err := c.Jobs.Work(ctx, "tag", func(_ context.Context, _ *client.Claim, output io.Writer) error {
+		do(output)
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	return told
+}
+
+// A job that is done would be done again if the server did not hear of it.
+func TestAWorkerTellsTheEndOfAJobUntilItIsHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := work(t, func(io.Writer) {}, func(_ string, n int) bool { return n <= 8 })
+		if n := len(told["job-completed"]); n != 9 || len(told["job-failed"]) != 0 {
+			t.Errorf("it was told %d times: %v", n, told)
+		}
+	})
+}
+
+// A pipe cuts what a program writes where it likes.
+func TestAWorkerSendsWholeCharacters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := work(t, func(output io.Writer) {
+			for _, piece := range []string{"caf\xc3", "\xa9 \xf0", "\x9f", "\x98\x80", "\xff!", "\xe2\x82"} {
+				if n, err := io.WriteString(output, piece); err != nil || n != len(piece) {
+					t.Errorf("%q: %d, %v", piece, n, err)
+				}
+			}
+		}, func(string, int) bool { return false })
+		if text := strings.Join(told["job-write"], ""); text != "café 😀\ufffd!\ufffd" && text != "café 😀\ufffd!\ufffd\ufffd" {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+// What a server says about an upload may make no sense.
+func TestAnUploadThatGoesNowhereEnds(t *testing.T) {
+	for _, uploaded := range []string{"99", "-1", "0", "2", "4"} {
+		t.Run(uploaded, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, calls := over(t, func(int, *http.Request) (*http.Response, error) {
+					return answer(200, `{"success":true,"available":false,"uploaded":`+uploaded+`}`)
+				})
+				calls.most = 100
+				sent, err := c.Files.Upload(t.Context(), strings.NewReader("four"), client.Upload{Hash: "h"})
+				if err == nil || !strings.Contains(err.Error(), "the server") || calls.n >= calls.most {
+					t.Errorf("%+v, %v after %d calls", sent, err, calls.n)
+				}
+			})
+		})
+	}
+}
+
+// The greatest limit is one, and not none at all.
+func TestAnAnswerMayBeAsLargeAsCanBe(t *testing.T) {
+	c, _ := over(t, func(int, *http.Request) (*http.Response, error) { return answer(200, "{}") }, client.WithAnswerLimit(math.MaxInt64))
+	if err := c.Users.Test(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,19 +1,18 @@
 package client_test
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/quoin-cms/quoin/config"
-	"github.com/quoin-cms/quoin/core/cli"
-	"github.com/quoin-cms/quoin/modules"
 	"github.com/quoin-cms/quoin/sdk/client"
 )
 
@@ -34,34 +33,39 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// withServer runs the tests beside a server.
+// withServer runs the tests beside a server: the program of this repository, built
+// and started as anybody would.
 func withServer(tests func() int) (code int, err error) {
-	data, err := os.MkdirTemp("", "quoin-client-")
+	folder, err := os.MkdirTemp("", "quoin-client-")
 	if err != nil {
 		return 1, err
 	}
-	defer func() { _ = os.RemoveAll(data) }()
-	ctx, cancel := context.WithCancel(context.Background())
-	log := &serverLog{ready: make(chan string, 1)}
-	ended := make(chan error, 1)
-	go func() {
-		program := cli.Program{Modules: modules.All(), Defaults: config.Defaults, Samples: config.Samples, Version: "test"}
-		vars := []string{
-			"QUOIN_DATA=" + data, "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_ADMIN_PASSWORD=" + password, "QUOIN_CONTENT__SAMPLES=true",
-			"QUOIN_USER__HASHING__MEMORY=8KiB", "QUOIN_USER__HASHING__PASSES=1", "QUOIN_WEBHOOK__ALLOW_NETWORKS=127.0.0.0/8",
-		}
-		ended <- cli.Run(ctx, program, []string{"serve"}, vars, strings.NewReader(""), log, log)
-	}()
-	defer func() { cancel(); <-ended }()
-	select {
-	case listen := <-log.ready:
-		address = "http://" + listen
-	case err := <-ended:
-		ended <- err
-		return 1, fmt.Errorf("the server does not start: %w\n%s", err, log.text.String())
-	case <-time.After(2 * time.Minute):
-		return 1, fmt.Errorf("the server is not ready\n%s", log.text.String())
+	defer func() { _ = os.RemoveAll(folder) }()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
+	defer cancel()
+	program := filepath.Join(folder, "quoin")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "../..")
+	if out, err := build.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("build the server: %w\n%s", err, out)
 	}
+	server := exec.CommandContext(ctx, program, "serve")
+	server.Env = []string{
+		"QUOIN_DATA=" + filepath.Join(folder, "data"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_ADMIN_PASSWORD=" + password, "QUOIN_CONTENT__SAMPLES=true",
+		"QUOIN_USER__HASHING__MEMORY=8KiB", "QUOIN_USER__HASHING__PASSES=1", "QUOIN_WEBHOOK__ALLOW_NETWORKS=127.0.0.0/8",
+	}
+	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
+	log, err := server.StderrPipe()
+	if err != nil {
+		return 1, err
+	}
+	if err := server.Start(); err != nil {
+		return 1, err
+	}
+	defer func() { cancel(); _ = server.Wait() }()
+	if address, err = ready(log); err != nil {
+		return 1, err
+	}
+	go func() { _, _ = io.Copy(io.Discard, log) }()
 	c, err := client.New(address)
 	if err == nil {
 		token, err = c.Users.SignIn(ctx, "admin", password)
@@ -72,24 +76,17 @@ func withServer(tests func() int) (code int, err error) {
 	return tests(), nil
 }
 
-// serverLog waits for the line that tells the address.
-type serverLog struct {
-	mu    sync.Mutex
-	text  bytes.Buffer
-	ready chan string
-}
-
-// Write implements io.Writer.
-func (l *serverLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range bytes.Lines(p) {
+// ready waits for the line of the log that tells where the server listens.
+func ready(log io.Reader) (address string, err error) {
+	var said strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); {
 		var is struct{ Msg, Listen string }
-		if json.Unmarshal(line, &is) == nil && is.Msg == "ready" {
-			l.ready <- is.Listen
+		if json.Unmarshal(lines.Bytes(), &is) == nil && is.Msg == "ready" {
+			return "http://" + is.Listen, nil
 		}
+		said.WriteString(lines.Text() + "\n")
 	}
-	return l.text.Write(p)
+	return "", fmt.Errorf("the server does not start:\n%s", said.String())
 }
 
 // connected gives a client with the rights of the administrator.

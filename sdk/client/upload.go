@@ -130,8 +130,14 @@ func (u *upload) run(ctx context.Context) (*Sent, error) {
 				sent.URL = st.URL
 				return sent, nil
 			}
-			if st, err = u.send(ctx, buffer); err == nil {
+			if st.Uploaded < 0 || st.Uploaded > u.size {
+				return nil, fmt.Errorf("the server says that it has %d of the %d bytes", st.Uploaded, u.size)
+			}
+			if st, err = u.send(ctx, buffer); err == nil && (st.Available || st.Uploaded != u.at) {
 				continue
+			}
+			if err == nil {
+				err = errNoProgress
 			}
 		}
 		if failed++; failed > u.f.c.settings.retries || !u.again(err) || !pause(ctx, err, failed) {
@@ -140,6 +146,9 @@ func (u *upload) run(ctx context.Context) (*Sent, error) {
 		st, err = u.begin(ctx) // a chunk may have arrived although its answer did not
 	}
 }
+
+// errNoProgress is a chunk that was taken and is not there.
+var errNoProgress = errors.New("the server takes the bytes of the file and has no more of them than before")
 
 // begin announces the file, or asks where to go on.
 func (u *upload) begin(ctx context.Context) (st uploadState, err error) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // ErrCancelled is the cause of the context of a job that should end: somebody
@@ -63,18 +64,32 @@ func (c *Claim) run(ctx context.Context, do func(context.Context, *Claim, io.Wri
 	var beating sync.WaitGroup
 	beating.Go(func() { c.beat(job, cancel) })
 	err := do(job, c, w)
+	if left := w.flush(); err == nil {
+		err = left
+	}
 	cancel(nil)
 	beating.Wait()
 	end, stop := context.WithTimeout(context.WithoutCancel(ctx), workLease)
 	defer stop()
 	switch cause := context.Cause(job); {
 	case errors.Is(cause, ErrCancelled):
-		_ = c.Fail(end, cause.Error(), 0)
+		c.end(end, func() error { return c.Fail(end, cause.Error(), 0) })
 	case err != nil && ctx.Err() != nil: // not the fault of the job
 	case err != nil:
-		_ = c.Fail(end, err.Error(), 0)
+		c.end(end, func() error { return c.Fail(end, err.Error(), 0) })
 	default:
-		_ = c.Complete(end)
+		c.end(end, func() error { return c.Complete(end) })
+	}
+}
+
+// end tells the server how the job ended, until it has heard or the lease is
+// over: what is done would be done again by another worker.
+func (c *Claim) end(ctx context.Context, tell func() error) {
+	for failed := 1; ; failed++ {
+		err := tell()
+		if err == nil || !c.j.c.passing(err) || !pause(ctx, err, min(failed, 8)) {
+			return
+		}
 	}
 }
 
@@ -96,26 +111,60 @@ func (c *Claim) beat(ctx context.Context, cancel context.CancelCauseFunc) {
 	}
 }
 
-// jobWriter sends what is written as output.
+// jobWriter sends what is written as output. The server takes text, so a
+// character that was written in two pieces is sent in one.
 type jobWriter struct {
 	mu     sync.Mutex
 	ctx    context.Context //nolint:containedctx // an io.Writer has none of its own
 	c      *Claim
 	cancel context.CancelCauseFunc
+	begun  []byte // of a character whose end was not written yet
 }
 
 // Write implements io.Writer.
 func (w *jobWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	ended, err := w.c.Print(w.ctx, string(p))
+	text := append(w.begun[:len(w.begun):len(w.begun)], p...)
+	whole := len(text) - unfinished(text)
+	if err := w.print(text[:whole]); err != nil {
+		return 0, err
+	}
+	w.begun = text[whole:]
+	return len(p), nil
+}
+
+// flush sends what is no whole character and will not become one.
+func (w *jobWriter) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := w.begun
+	w.begun = nil
+	return w.print(text)
+}
+
+func (w *jobWriter) print(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	ended, err := w.c.Print(w.ctx, string(text))
 	if ended || Status(err) == http.StatusConflict {
 		w.cancel(ErrCancelled)
 	}
-	if err != nil {
-		return 0, err
+	return err
+}
+
+// unfinished counts the bytes at the end of a text that begin a character.
+func unfinished(text []byte) int {
+	for n := 1; n <= min(len(text), utf8.UTFMax-1); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
 	}
-	return len(p), nil
+	return 0
 }
 
 // Follow gives the output of a job from an offset on, as it comes, until the job

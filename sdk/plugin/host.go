@@ -206,7 +206,9 @@ func (c *Call) FindUser(username string) (User, error) {
 
 // ReadFile writes a file to w and gives its MIME type. Capability files:read.
 func (c *Call) ReadFile(hash string, w io.Writer) (mimeType string, err error) {
-	stream, err := hostv1.NewFilesClient(c.conn()).Read(c, &hostv1.ReadFileRequest{Hash: hash})
+	ctx, cancel := context.WithCancel(c)
+	defer cancel() // also where w takes no more
+	stream, err := hostv1.NewFilesClient(c.conn()).Read(ctx, &hostv1.ReadFileRequest{Hash: hash})
 	if err != nil {
 		return "", err
 	}
@@ -229,27 +231,40 @@ func (c *Call) ReadFile(hash string, w io.Writer) (mimeType string, err error) {
 
 // WriteFile stores what r gives and gives its hash. Capability files:write.
 func (c *Call) WriteFile(name, mimeType string, r io.Reader) (hash string, err error) {
-	stream, err := hostv1.NewFilesClient(c.conn()).Write(c)
+	ctx, cancel := context.WithCancel(c)
+	defer cancel() // a file whose end did not come is not stored
+	stream, err := hostv1.NewFilesClient(c.conn()).Write(ctx)
 	if err != nil {
 		return "", err
 	}
 	first := true
 	for buf := make([]byte, 256<<10); ; first = false {
-		n, err := io.ReadFull(r, buf)
+		n, err := fill(r, buf)
 		piece := &hostv1.FilePiece{Data: buf[:n]}
 		if first {
 			piece.Name, piece.MimeType = name, mimeType
 		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return "", fmt.Errorf("read what to store: %w", err)
+		}
 		if (n > 0 || first) && stream.Send(piece) != nil {
 			break // CloseAndRecv tells why
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		}
 		if err != nil {
-			return "", fmt.Errorf("read what to store: %w", err)
+			break
 		}
 	}
 	answer, err := stream.CloseAndRecv()
 	return answer.GetHash(), err
+}
+
+// fill reads until buf is full or r has ended, which is io.EOF. io.ReadFull would
+// hide the io.ErrUnexpectedEOF of a reader that broke off.
+func fill(r io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var m int
+		m, err = r.Read(buf[n:])
+		n += m
+	}
+	return n, err
 }

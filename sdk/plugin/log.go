@@ -55,12 +55,12 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 	}
 	fields := map[string]string{}
 	for _, a := range attrs {
-		fields[a.Key] = a.Value.Resolve().String()
+		fields[valid(a.Key)] = valid(a.Value.Resolve().String())
 	}
 	// Not the context of the call: the last words of a call that ended count.
 	ctx, cancel := context.WithTimeout(context.Background(), logWithin) //nolint:forbidigo // see above
 	defer cancel()
-	_, err := h.to.Write(ctx, &hostv1.LogRequest{Level: level(r.Level), Message: r.Message, Fields: fields})
+	_, err := h.to.Write(ctx, &hostv1.LogRequest{Level: level(r.Level), Message: valid(r.Message), Fields: fields})
 	return err
 }
 

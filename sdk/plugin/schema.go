@@ -1,9 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,29 +61,62 @@ func schema(t reflect.Type, doc string) map[string]any {
 
 func structSchema(t reflect.Type, s map[string]any) {
 	properties, required := map[string]any{}, []string{}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		property := schema(f.Type, f.Tag.Get("doc"))
-		if f.Tag.Get("secret") == "true" {
+	for _, m := range members(t) {
+		property := schema(m.field.Type, m.field.Tag.Get("doc"))
+		if m.field.Tag.Get("secret") == "true" {
 			property["format"], property["writeOnly"] = "password", true
 		}
-		if enum := f.Tag.Get("enum"); enum != "" {
+		if enum := m.field.Tag.Get("enum"); enum != "" {
 			property["enum"] = strings.Split(enum, ",")
 		}
-		properties[name] = property
-		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
-			required = append(required, name)
+		properties[m.name] = property
+		if !m.optional {
+			required = append(required, m.name)
 		}
 	}
 	s["type"], s["properties"], s["additionalProperties"] = "object", properties, false
 	if len(required) > 0 {
 		s["required"] = required
 	}
+}
+
+// member is a field of a struct as encoding/json sees it.
+type member struct {
+	name     string
+	field    reflect.StructField
+	optional bool
+}
+
+// members lists what JSON has of a struct: the fields of an embedded one without
+// a name stand among those of the struct, which win over them.
+func members(t reflect.Type) []member {
+	var own, promoted []member
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		embedded := f.Type
+		if embedded.Kind() == reflect.Pointer {
+			embedded = embedded.Elem()
+		}
+		if f.Anonymous && name == "" && embedded.Kind() == reflect.Struct && embedded != reflect.TypeFor[time.Time]() {
+			for _, m := range members(embedded) {
+				m.optional = m.optional || f.Type.Kind() == reflect.Pointer
+				promoted = append(promoted, m)
+			}
+			continue
+		}
+		if !f.IsExported() {
+			continue
+		}
+		own = append(own, member{cmp.Or(name, f.Name), f, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")})
+	}
+	for _, m := range promoted {
+		if !slices.ContainsFunc(own, func(o member) bool { return o.name == m.name }) {
+			own = append(own, m)
+		}
+	}
+	return own
 }

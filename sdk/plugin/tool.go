@@ -3,6 +3,7 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	pluginv1 "github.com/quoin-cms/quoin/sdk/proto/plugin/v1"
 )
@@ -54,7 +55,7 @@ func Tool[In, Out any](p *Plugin, name, description string, fn func(c *Call, in 
 
 func toolResult(out any) (*pluginv1.ToolResult, error) {
 	if text, ok := out.(string); ok {
-		return &pluginv1.ToolResult{Content: []*pluginv1.Content{{Text: text}}}, nil
+		return &pluginv1.ToolResult{Content: []*pluginv1.Content{{Text: valid(text)}}}, nil
 	}
 	b, err := json.Marshal(out)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s toolServer) Call(req *pluginv1.ToolRequest, stream pluginv1.Tools_CallSe
 	}
 	c := s.p.call(stream.Context(), req.Caller)
 	c.progress = func(done, total float64, message string) {
-		_ = stream.Send(&pluginv1.ToolPart{Part: &pluginv1.ToolPart_Progress{Progress: &pluginv1.Progress{Done: done, Total: total, Message: message}}})
+		_ = stream.Send(&pluginv1.ToolPart{Part: &pluginv1.ToolPart_Progress{Progress: &pluginv1.Progress{Done: done, Total: total, Message: valid(message)}}})
 	}
 	var result *pluginv1.ToolResult
 	err := protect(func() (err error) { result, err = t.run(c, req.Arguments); return err })
@@ -89,7 +90,11 @@ func (s toolServer) Call(req *pluginv1.ToolRequest, stream pluginv1.Tools_CallSe
 		return crashed(c, "tool "+req.Tool, err)
 	}
 	if err != nil {
-		result = &pluginv1.ToolResult{Failed: true, Content: []*pluginv1.Content{{Text: err.Error()}}}
+		result = &pluginv1.ToolResult{Failed: true, Content: []*pluginv1.Content{{Text: valid(err.Error())}}}
 	}
 	return stream.Send(&pluginv1.ToolPart{Part: &pluginv1.ToolPart_Result{Result: result}})
 }
+
+// valid makes text fit for a message, which could not be sent with anything but
+// UTF-8 in it.
+func valid(text string) string { return strings.ToValidUTF8(text, "?") }

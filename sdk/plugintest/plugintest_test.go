@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/quoin-cms/quoin/sdk/plugin"
 	"github.com/quoin-cms/quoin/sdk/plugintest"
@@ -55,5 +57,38 @@ func TestTheHostInMemory(t *testing.T) {
 	}
 	if l := h.Logged(); len(l) != 1 || l[0] != "done" {
 		t.Errorf("%v", l)
+	}
+}
+
+// TestAFileThatBreaksOffIsNotStored reads from a source that ends too early, as
+// the body of an answer does whose connection broke.
+func TestAFileThatBreaksOffIsNotStored(t *testing.T) {
+	p := plugin.New("copier", "1.0.0")
+	p.Needs(plugin.CapFilesWrite)
+	plugin.Tool(p, "copy", "Copies half a file.", func(c *plugin.Call, _ nothing) (string, error) {
+		return c.WriteFile("half.txt", "text/plain", io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	})
+	if a := plugintest.Start(t, p).Tool("copy", `{}`); !a.Failed || !strings.Contains(a.Text, "unexpected EOF") {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestTextThatIsNoUTF8 reaches whoever asks, with its faults marked.
+func TestTextThatIsNoUTF8(t *testing.T) {
+	p := plugin.New("latin", "1.0.0")
+	plugin.Tool(p, "text", "Answers Latin-1.", func(c *plugin.Call, _ nothing) (string, error) {
+		c.Log().Info("caf\xe9")
+		c.Progress(1, 2, "caf\xe9")
+		return "caf\xe9", nil
+	})
+	plugin.Tool(p, "fail", "Fails in Latin-1.", func(*plugin.Call, nothing) (string, error) { return "", errors.New("caf\xe9") })
+	h := plugintest.Start(t, p)
+	for _, tool := range []string{"text", "fail"} {
+		if a := h.Tool(tool, `{}`); a.Text != "caf?" || a.Failed != (tool == "fail") {
+			t.Errorf("%s: %+v", tool, a)
+		}
+	}
+	if l := h.Logged(); len(l) != 1 || l[0] != "caf?" {
+		t.Errorf("%q", l)
 	}
 }

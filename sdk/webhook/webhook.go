@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -72,7 +73,8 @@ func (e *Event) Control() bool { return e.Type == Validate || e.Type == Test || 
 // Verifier checks calls. It is safe for concurrent use.
 type Verifier struct {
 	// Secrets gives the secrets of a subscription: usually one, two while you
-	// change to a new one, none when the subscription is not known.
+	// change to a new one, none when the subscription is not known. An empty
+	// text is no secret: what is signed with it is refused.
 	Secrets func(subscription string) []string
 	// Window is how far the time of a call may be from now; 0 is Window, less
 	// than 0 any distance. Calls without webhook-timestamp have no time: set
@@ -92,7 +94,7 @@ func (v *Verifier) Verify(r *http.Request) (*Event, error) {
 	if limit <= 0 {
 		limit = MaxBody
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, min(limit, math.MaxInt64-1)+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBody, err)
 	}
@@ -170,11 +172,12 @@ func (v *Verifier) recent(sent time.Time) error {
 	return nil
 }
 
-// any asks for each secret, also after one has matched.
+// any asks for each secret, also after one has matched. An empty one matches
+// nothing: anybody could sign with it.
 func any(secrets []string, match func(secret string) bool) bool {
 	found := false
 	for _, s := range secrets {
-		found = match(s) || found
+		found = len(key(s)) > 0 && match(s) || found
 	}
 	return found
 }

@@ -2,7 +2,12 @@ package webhook_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -84,6 +89,36 @@ func TestVerify(t *testing.T) {
 	r.Header = both
 	if _, err := verifier(func(v *webhook.Verifier) { v.MaxBody = 10 }).Verify(r); !errors.Is(err, webhook.ErrBody) {
 		t.Errorf("a body that is too large: %v", err)
+	}
+}
+
+// A receiver that looks a subscription up in a map and does not ask whether it is
+// there gives an empty secret.
+func TestAnEmptySecretIsNone(t *testing.T) {
+	for _, empty := range []string{"", "whsec_"} {
+		v := verifier(func(v *webhook.Verifier) { v.Secrets = func(string) []string { return []string{empty} } })
+		sign := func(text string) []byte {
+			m := hmac.New(sha256.New, nil)
+			m.Write([]byte(text))
+			return m.Sum(nil)
+		}
+		stamped := sign("msg_1.1777888800." + body)
+		for name, h := range map[string]http.Header{
+			"the contract's": headers("X-Webhook-Signature", hex.EncodeToString(sign(body))),
+			"standard":       headers("webhook-id", "msg_1", "webhook-timestamp", "1777888800", "webhook-signature", "v1,"+base64.StdEncoding.EncodeToString(stamped)),
+		} {
+			if _, err := v.Check(h, []byte(body)); !errors.Is(err, webhook.ErrSignature) {
+				t.Errorf("%q, %s: %v", empty, name, err)
+			}
+		}
+	}
+}
+
+func TestABodyMayBeAsLargeAsCanBe(t *testing.T) {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r.Header = headers("X-Webhook-Signature", plain)
+	if _, err := verifier(func(v *webhook.Verifier) { v.MaxBody = math.MaxInt64 }).Verify(r); err != nil {
+		t.Error(err)
 	}
 }
 
