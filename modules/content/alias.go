@@ -99,6 +99,10 @@ func (s *Service) ChangeAlias(ctx context.Context, alias string, change func(now
 		if err := s.setMembers(ctx, cat, x, names); err != nil {
 			return err
 		}
+		// An export that names environments must bring back those of now.
+		if p := value(x.Export, "properties"); rawjson.KindOf(value(p, "environments")) == rawjson.Array {
+			x.Export = rawjson.Set(nil, x.Export, "properties", rawjson.Set(nil, p, "environments", appendStrings(nil, names)))
+		}
 		if err := s.store.saveEntity(ctx, x, s.now()); err != nil {
 			return err
 		}

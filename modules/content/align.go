@@ -176,7 +176,7 @@ func (m *mover) page(ctx context.Context, page []placed, only map[port.Key]struc
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			m.note(d, m.do(ctx, d))
+			m.note(ctx, d, m.do(ctx, d))
 		})
 	}
 	running.Wait()
@@ -204,8 +204,9 @@ func (m *mover) count(fn func(*Moved)) {
 	fn(&m.out)
 }
 
-// note counts the outcome of one document.
-func (m *mover) note(d placed, err error) {
+// note counts the outcome of one document. What the server is to blame for is
+// told without its cause, and so the log has it.
+func (m *mover) note(ctx context.Context, d placed, err error) {
 	m.count(func(o *Moved) {
 		switch {
 		case err == nil:
@@ -213,6 +214,9 @@ func (m *mover) note(d placed, err error) {
 		case !errors.Is(err, context.Canceled):
 			o.Failed++
 			if len(o.Failures) < alignFailures {
+				if problem.From(err).Kind.Status() >= 500 {
+					m.s.log.ErrorContext(ctx, "a document could not be moved", "environment", m.env.name, "type", d.key.Type, "ouuid", d.key.OUUID, "error", err)
+				}
 				o.Failures = append(o.Failures, fmt.Sprintf("%s:%s: %s", d.key.Type, d.key.OUUID, problem.From(err).Detail))
 			}
 		}

@@ -10,15 +10,21 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/web"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // bulkWindow is how many lines of a bulk request are worked on at once: they
 // share commits, which is where the speed of a bulk comes from.
 const bulkWindow = 64
+
+// bulkRoom is how many documents of the largest size the lines that are worked
+// on may amount to: each is in memory several times on its way.
+const bulkRoom = 4
 
 // bulkLine is one line of a bulk request.
 type bulkLine struct {
@@ -54,23 +60,33 @@ func bulkOperation(s *Service) web.Operation {
 	})
 }
 
+// bulkLogged is how many failures of one bulk request are logged: when the
+// database is away, every line fails for the same cause.
+const bulkLogged = 20
+
 type bulk struct {
 	s        *Service
 	typeName string
 	refresh  bool
+	failures atomic.Int64 // that are the fault of the server
+	held     atomic.Int64 // bytes of the lines that have no answer yet
+	freed    chan struct{}
 }
 
 // result is a line being worked on.
 type result struct {
 	ouuid string
+	size  int
 	done  chan struct{}
 	text  []byte
 }
 
 // run reads lines, starts each, and writes the results in order. The window
-// bounds memory; a slow reader of the answers slows the reading of the lines.
+// and the room bound memory; a slow reader of the answers slows the reading of
+// the lines.
 func (b *bulk) run(ctx context.Context, r io.Reader, w io.Writer, flush func()) {
 	window := make(chan *result, bulkWindow)
+	b.freed = make(chan struct{}, 1)
 	written := make(chan struct{})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -81,6 +97,7 @@ func (b *bulk) run(ctx context.Context, r io.Reader, w io.Writer, flush func()) 
 			if _, err := w.Write(res.text); err != nil {
 				cancel() // nobody reads the answers any more
 			}
+			b.free(res.size)
 			if len(window) == 0 {
 				flush()
 			}
@@ -111,7 +128,10 @@ func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
 		default:
 			line, err = parseBulkLine(text, b.s.cfg.MaxDepth)
 		}
-		res := &result{ouuid: line.OUUID, done: make(chan struct{})}
+		if !b.hold(ctx, len(text)) {
+			return
+		}
+		res := &result{ouuid: line.OUUID, size: len(text), done: make(chan struct{})}
 		before := busy[line.OUUID]
 		if line.OUUID != "" {
 			busy[line.OUUID] = res
@@ -128,6 +148,28 @@ func (b *bulk) read(ctx context.Context, r io.Reader, window chan<- *result) {
 		if lines.broken {
 			return
 		}
+	}
+}
+
+// hold waits until there is room for a line; false when ctx ends before. One
+// goroutine calls it.
+func (b *bulk) hold(ctx context.Context, size int) bool {
+	for held := b.held.Load(); held > 0 && held+int64(size) > bulkRoom*int64(b.s.cfg.MaxDocument); held = b.held.Load() {
+		select {
+		case <-b.freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	b.held.Add(int64(size))
+	return true
+}
+
+func (b *bulk) free(size int) {
+	b.held.Add(-int64(size))
+	select {
+	case b.freed <- struct{}{}:
+	default: // it will look anyway
 	}
 }
 
@@ -194,7 +236,13 @@ func (b *bulk) one(ctx context.Context, n int, line bulkLine, err error, before,
 	}
 	var o *Outcome
 	if err == nil {
-		o, err = b.apply(ctx, line)
+		err = work.Protect(func() (err error) { // nobody else would, on this goroutine
+			o, err = b.apply(ctx, line)
+			return err
+		})
+	}
+	if err != nil && problem.From(err).Kind.Status() >= 500 && ctx.Err() == nil && b.failures.Add(1) <= bulkLogged {
+		b.s.log.ErrorContext(ctx, "a line of a bulk request failed", "type", b.typeName, "line", n, "ouuid", line.OUUID, "error", err)
 	}
 	res.text = lineAnswer(n, line.OUUID, o, err)
 }

@@ -2,12 +2,16 @@ package content_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/modules/content"
 )
@@ -206,6 +210,69 @@ func TestBulkStreams(t *testing.T) {
 		t.Errorf("an answer too many: %s", answers.Bytes())
 	}
 }
+
+// TestBulkFailures: what goes wrong in the server at one line is in the log, as
+// its answer says, and takes no other line along, nor the server.
+func TestBulkFailures(t *testing.T) {
+	s := serve(t, nil)
+	s.between(func() { panic("out of order") })
+	r := s.bulk("author", `{"ouuid":"a","data":{"title":"A"}}`)
+	r[0].has("success", "false", "status", "500", "ouuid", `"a"`)
+	clean(t, r[0])
+	if log := s.log.String(); !strings.Contains(log, "out of order") || !strings.Contains(log, "line=1") {
+		t.Errorf("logged: %s", log)
+	}
+	s.bulk("author", `{"ouuid":"a","data":{"title":"A"}}`)[0].has("success", "true")
+
+	if err := s.db.InTx(t.Context(), func(ctx context.Context) error {
+		return s.db.Queue(ctx, db.SQL("ALTER TABLE content_revision RENAME TO elsewhere"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.Repeat(`{"data":{"title":"A"}}`+"|", 50), "|")
+	for _, a := range s.bulk("author", lines[:50]...) {
+		a.has("success", "false", "status", "500")
+	}
+	if n := strings.Count(s.log.String(), "no such table"); n != 20 {
+		t.Errorf("the failures are in the log %d times, want the first 20", n)
+	}
+}
+
+// TestBulkRoom: lines that are not answered yet take no more memory than a few
+// large documents, however many lines there are.
+func TestBulkRoom(t *testing.T) {
+	const largest, lines = 64 << 10, 200
+	s := serve(t, func(c *content.Config) { c.MaxDocument = largest })
+	line := `{"ouuid":"d","data":{"title":"` + strings.Repeat("x", largest-100) + `"}}` + "\n"
+	text := strings.NewReader(strings.Repeat(line, lines))
+	var answered atomic.Int64
+	most := int64(0)
+	in := reader(func(p []byte) (int, error) {
+		n, err := text.Read(p)
+		read := text.Size() - int64(text.Len())
+		most = max(most, read-answered.Load()*int64(len(line)))
+		return n, err
+	})
+	out := writer(func(p []byte) (int, error) {
+		if !strings.Contains(string(p), `"success":true`) {
+			t.Errorf("%s", p)
+		}
+		answered.Add(1)
+		return len(p), nil
+	})
+	s.Bulk(auth.With(t.Context(), testUsers()["author"]), "page", in, out)
+	if n := answered.Load(); n != lines {
+		t.Errorf("%d answers", n)
+	}
+	if most > 6*largest { // four, the line that waits, and what is read ahead
+		t.Errorf("%d bytes without an answer", most)
+	}
+}
+
+// reader is a function that gives what is to be read.
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
 
 func TestBulkLongLine(t *testing.T) {
 	s := serve(t, func(c *content.Config) { c.MaxDocument = 2048 })

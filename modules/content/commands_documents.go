@@ -222,7 +222,11 @@ func runArchive(ctx context.Context, s *Service, call *module.Call) error {
 				t.Skipped++
 				return nil
 			case !call.Bool("dry-run"):
-				_, err = s.Delete(ctx, ct.Name, ouuid, "", false)
+				_, err = s.Delete(ctx, ct.Name, ouuid, head.etag(), false)
+			}
+			if problem.Is(err, problem.PreconditionFailed) { // it has just been modified
+				t.Skipped++
+				return nil
 			}
 			t.count(ct.Name+":"+ouuid, err)
 			return nil
@@ -245,7 +249,7 @@ func runDiscard(ctx context.Context, s *Service, call *module.Call) error {
 		return advise(err)
 	}
 	older, _ := call.Flags("older").(time.Duration)
-	drafts, err := s.store.list(ctx, selectDrafts)
+	drafts, err := s.store.list(ctx, listDrafts)
 	if err != nil {
 		return err
 	}
@@ -262,7 +266,11 @@ func runDiscard(ctx context.Context, s *Service, call *module.Call) error {
 					return err
 				}
 			}
-			_, err = s.Discard(ctx, types[i].Name, r.ID)
+			_, err = s.discard(ctx, types[i].Name, r.ID, r.etag())
+		}
+		if problem.Is(err, problem.PreconditionFailed) || problem.Is(err, problem.NotFound) { // somebody works on it, or did away with it
+			t.Skipped++
+			continue
 		}
 		t.count(types[i].Name+":"+r.OUUID, err)
 	}
@@ -273,7 +281,7 @@ func runUnlock(ctx context.Context, s *Service, call *module.Call) error {
 	ctx = operator(ctx, "")
 	args, user := call.Args, ""
 	if !call.Bool("all") {
-		if len(args) == 0 {
+		if len(args) == 0 || args[0] == "" {
 			return errors.New("whose locks? Name a user, or give --all")
 		}
 		user, args = args[0], args[1:]

@@ -56,9 +56,10 @@ func runExport(ctx context.Context, s *Service, call *module.Call) error {
 	return nil
 }
 
+// newestRaw gives the newest revision of a document; empty if it has gone.
 func (s *Service) newestRaw(ctx context.Context, ct *contentType, ouuid string) (string, error) {
-	d, err := s.Get(ctx, ct.Name, ouuid)
-	if err != nil {
+	d, err := s.store.head(ctx, ct.id, ouuid)
+	if err != nil || d == nil {
 		return "", err
 	}
 	return d.Raw, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
@@ -62,15 +63,11 @@ func runRecompute(ctx context.Context, s *Service, call *module.Call) error {
 	t := &tally{}
 	for _, ct := range types {
 		one := func(ouuid string) error {
-			head, err := s.store.newest(ctx, ct.id, ouuid)
-			if err != nil {
+			there, err := s.recompute(ctx, ct, ouuid)
+			if !there {
+				t.Skipped++
 				return err
 			}
-			if head == nil || head.Deleted || head.Draft {
-				t.Skipped++
-				return nil
-			}
-			_, err = s.Index(ctx, Write{Type: ct.Name, OUUID: ouuid, Raw: head.Raw, strict: true})
 			if t.count(ct.Name+":"+ouuid, err); t.Changed%1000 == 0 {
 				call.Tell("%d documents so far", t.Changed)
 			}
@@ -90,6 +87,23 @@ func runRecompute(ctx context.Context, s *Service, call *module.Call) error {
 	return t.report(call, "documents written anew")
 }
 
+// recompute writes a document anew, as it is at the moment of writing: what
+// somebody else writes meanwhile must not be undone. there is false for one
+// without a finalized newest revision, and when the database cannot tell.
+func (s *Service) recompute(ctx context.Context, ct *contentType, ouuid string) (there bool, err error) {
+	for range attempts {
+		head, err := s.store.newest(ctx, ct.id, ouuid)
+		if err != nil || head == nil || head.Deleted || head.Draft {
+			return false, err
+		}
+		_, err = s.Index(ctx, Write{Type: ct.Name, OUUID: ouuid, Raw: withoutSystem(head.Raw), IfMatch: head.etag(), strict: true})
+		if !problem.Is(err, problem.PreconditionFailed) {
+			return true, err
+		}
+	}
+	return true, errChanged
+}
+
 func runImport(ctx context.Context, s *Service, call *module.Call) (err error) {
 	ctx = operator(ctx, "")
 	archive, err := zip.OpenReader(call.Args[1])
@@ -100,11 +114,14 @@ func runImport(ctx context.Context, s *Service, call *module.Call) (err error) {
 	t := &tally{}
 	for _, f := range archive.File {
 		name, yes := strings.CutSuffix(path.Base(f.Name), ".json")
-		if !yes || name == "" {
+		if !yes || name == "" || f.FileInfo().IsDir() {
 			t.Skipped++
 			continue
 		}
 		raw, err := s.entry(f)
+		if err == nil && len(raw) == 0 { // {} is a document, no text at all is a damaged file
+			err = errors.New("the file is empty")
+		}
 		if err == nil {
 			_, err = s.Index(ctx, Write{Type: call.Args[0], OUUID: name, Raw: raw, strict: true})
 		}

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/testkit"
+	"github.com/quoin-cms/quoin/modules/content"
 )
 
 // parallel runs n calls at the same time.
@@ -137,8 +140,10 @@ func TestAllAtOnce(t *testing.T) {
 			"published revisions in the trash": `SELECT count(*) FROM content_publication p JOIN content_revision r ON r.id = p.revision_id WHERE r.deleted`,
 			"published drafts":                 `SELECT count(*) FROM content_publication p JOIN content_revision r ON r.id = p.revision_id WHERE r.draft`,
 			"publications of nothing":          `SELECT count(*) FROM content_publication p LEFT JOIN content_revision r ON r.id = p.revision_id WHERE p.revision_id IS NOT NULL AND r.id IS NULL`,
-			"publications of others":           `SELECT count(*) FROM content_publication p JOIN content_revision r ON r.id = p.revision_id WHERE r.ouuid <> p.ouuid OR r.type_id <> p.type_id`,
-			"drafts that are not the newest":   `SELECT count(*) FROM content_revision r WHERE draft AND EXISTS (SELECT 1 FROM content_revision n WHERE n.type_id = r.type_id AND n.ouuid = r.ouuid AND n.number > r.number)`,
+			"revisions in the trash of documents that are not": `SELECT count(*) FROM content_revision r WHERE deleted
+				AND EXISTS (SELECT 1 FROM content_revision n WHERE n.type_id = r.type_id AND n.ouuid = r.ouuid AND NOT n.deleted AND NOT n.draft)`,
+			"publications of others":         `SELECT count(*) FROM content_publication p JOIN content_revision r ON r.id = p.revision_id WHERE r.ouuid <> p.ouuid OR r.type_id <> p.type_id`,
+			"drafts that are not the newest": `SELECT count(*) FROM content_revision r WHERE draft AND EXISTS (SELECT 1 FROM content_revision n WHERE n.type_id = r.type_id AND n.ouuid = r.ouuid AND n.number > r.number)`,
 			"newest final ones that are not in the default environment": `SELECT count(*) FROM content_revision r WHERE NOT draft AND NOT deleted
 				AND NOT EXISTS (SELECT 1 FROM content_revision n WHERE n.type_id = r.type_id AND n.ouuid = r.ouuid AND n.number > r.number AND NOT n.draft)
 				AND NOT EXISTS (SELECT 1 FROM content_publication p JOIN content_config c ON c.id = p.environment_id WHERE p.revision_id = r.id AND c.name = 'preview')`,
@@ -177,5 +182,115 @@ func TestConfigurationAtOnce(t *testing.T) {
 		if err != nil || len(aliases["test_ma"]) != 8 {
 			t.Errorf("behind the alias: %v, %v", aliases, err)
 		}
+	})
+}
+
+// TestDeleteMeetsAWrite: a document that is written while it is being deleted
+// is deleted only if it would have been, had the write come before.
+func TestDeleteMeetsAWrite(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		if s.db.Dialect() == db.SQLite {
+			t.Skip("there nothing comes in between")
+		}
+		remove := func(headers ...string) *answer {
+			return s.call("publisher", http.MethodPost, "/api/data/page/delete/d", `[]`, headers...)
+		}
+		tag := s.post("/api/data/page/index/d", `{"title":"A"}`).is(200).header.Get("ETag")
+		s.between(func() { s.post("/api/data/page/update/d", `{"title":"B"}`).is(200) })
+		refused(t, remove("If-Match", tag), 412)
+		s.get("/api/data/page/d").is(200).has("revision.title", `"B"`)
+
+		s.between(func() { s.post("/api/data/page/merge/d", `{"title":"C"}`).is(200) })
+		refused(t, remove(), 423)
+		s.get("/api/data/page/d").is(200).has("revision.title", `"C"`)
+
+		s.clock.Advance(time.Hour) // of the lock
+		s.between(func() {
+			s.call("publisher", http.MethodPost, "/api/data/page/discard/"+s.get("/api/data/page/d").raw("id"), nil).is(200)
+		})
+		remove().is(200)
+		s.get("/api/data/page/d").is(404)
+		s.events()
+	})
+}
+
+// TestPublishMeetsRemoval: whoever deletes the document or removes the revision
+// that is being published waits, and then sees it in its environment.
+func TestPublishMeetsRemoval(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		if s.db.Dialect() == db.SQLite {
+			t.Skip("there nothing comes in between")
+		}
+		// alongside begins fn in the middle of a publication, which goes on when
+		// fn is done or waits for it.
+		alongside := func(fn func()) (done chan struct{}) {
+			done = make(chan struct{})
+			s.between(func() {
+				go func() { defer close(done); fn() }()
+				testkit.Eventually(t, func() bool {
+					select {
+					case <-done:
+						return true
+					default:
+						return s.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
+					}
+				})
+			})
+			return done
+		}
+		old := s.post("/api/data/page/index/d", `{"title":"A"}`).is(200).id()
+		s.post("/api/data/page/index/d", `{"title":"B"}`).is(200)
+		pruned := alongside(func() {
+			if _, err := s.Run(t.Context(), content.RunDelete, map[string]any{"mode": "oldest"}, "page"); err != nil {
+				t.Error(err)
+			}
+		})
+		s.publish("publish/d/live/" + old).is(200)
+		<-pruned
+		s.get("/api/data/page/revisions/d/"+old).is(200).has("environments", `["live"]`)
+
+		s.post("/api/data/page/index/e", `{"title":"A"}`).is(200)
+		s.put("content-type", strings.Replace(pageType, `"environment":"preview"`, `"environment":"live"`, 1))
+		s.publish("unpublish/e/preview").is(200)
+		deleted := alongside(func() { s.publish("delete/e").is(200) })
+		s.publish("publish/e/live").is(200)
+		<-deleted
+		s.get("/api/data/page/e").is(404)
+		if n := s.count(`SELECT count(*) FROM content_publication p JOIN content_revision r ON r.id = p.revision_id WHERE r.deleted`); n != 0 {
+			t.Errorf("%d published revisions in the trash", n)
+		}
+	})
+}
+
+// TestAWriteMeetsADelete: a write on a state that is deleted in the meantime
+// does not bring the document back, unless it would have made it anew.
+func TestAWriteMeetsADelete(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		for _, test := range []struct {
+			call   string
+			status int
+			match  bool
+		}{{"update", 404, false}, {"update", 404, true}, {"index", 412, true}, {"index", 200, false}, {"merge", 404, false}, {"replace", 404, false}} {
+			id := s.post("/api/data/page/index/d", `{"title":"A"}`).is(200)
+			headers := []string{"If-Match", id.header.Get("ETag")}
+			if !test.match {
+				headers = nil
+			}
+			s.between(func() { s.publish("delete/d").is(200) })
+			if a := s.post("/api/data/page/"+test.call+"/d", `{"title":"B"}`, headers...); a.status != test.status {
+				t.Errorf("%+v: %d %s", test, a.status, a.body)
+			}
+			want := map[bool]int{true: 200, false: 404}[test.status == 200]
+			s.get("/api/data/page/d").is(want)
+			s.publish("publish/d/live/" + id.id()).is(want)
+		}
+		s.post("/api/data/page/index/d", `{"title":"C"}`).is(200)
+		if n := s.count(`SELECT count(*) FROM content_revision WHERE deleted`); n != 0 {
+			t.Errorf("%d revisions in the trash", n)
+		}
+		s.post("/api/data/page/update/d", `{"title":1}`).is(200).has("success", "false")
+		s.between(func() { s.publish("delete/d").is(200) })
+		s.post("/api/data/page/update/d", `{"title":"D"}`).is(404) // in the place of the failed draft
+		s.get("/api/data/page/d").is(404)
 	})
 }

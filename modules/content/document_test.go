@@ -6,9 +6,11 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/modules/content"
 )
@@ -301,5 +303,27 @@ func TestLargestDocument(t *testing.T) {
 	}
 	if after := s.rows(); after != rows {
 		t.Errorf("rows %s, before %s", after, rows)
+	}
+}
+
+// TestRevisionsWithoutData: a list of revisions takes no more memory than what
+// it tells, however large the documents are.
+func TestRevisionsWithoutData(t *testing.T) { // alone, because it counts what is allocated
+	const revisions, size = 40, 1 << 20
+	s := serve(t, nil)
+	body := []byte(`{"title":"` + strings.Repeat("x", size) + `"}`)
+	for range revisions {
+		s.post("/api/data/page/index/d", body).is(200)
+	}
+	ctx := auth.With(t.Context(), testUsers()["author"])
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	list, err := s.Service.Revisions(ctx, "page", "d", 0, 1000)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(list) != revisions {
+		t.Fatalf("%d revisions, %v", len(list), err)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > revisions*size/2 {
+		t.Errorf("%d bytes for a list of %d revisions", used, revisions)
 	}
 }

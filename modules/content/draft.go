@@ -193,7 +193,7 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 	case r.Deleted:
 		return nil, notFound(ct.Name, r.OUUID)
 	case ifMatch != "" && r.etag() != ifMatch:
-		return nil, problem.New(problem.PreconditionFailed, "revision %d is not in the state %s any more: read it again", id, ifMatch)
+		return nil, changedSince(id, ifMatch)
 	case !r.Draft:
 		o.Notices = []string{"the revision was finalized already"}
 		return o, nil
@@ -232,9 +232,18 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 	return o, nil
 }
 
+func changedSince(id int64, ifMatch string) error {
+	return problem.New(problem.PreconditionFailed, "revision %d is not in the state %s any more: read it again", id, ifMatch)
+}
+
 // Discard throws the current draft of a document away; the revision before it
 // is the newest again. Anything but a current draft is Invalid.
 func (s *Service) Discard(ctx context.Context, typeName string, id int64) (*Outcome, error) {
+	return s.discard(ctx, typeName, id, "")
+}
+
+// discard is Discard for a draft in the state that ifMatch names, if any.
+func (s *Service) discard(ctx context.Context, typeName string, id int64, ifMatch string) (*Outcome, error) {
 	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
 		return nil, err
@@ -242,6 +251,9 @@ func (s *Service) Discard(ctx context.Context, typeName string, id int64) (*Outc
 	r, err := s.ownRevision(ctx, ct, id)
 	if err != nil {
 		return nil, err
+	}
+	if ifMatch != "" && r.etag() != ifMatch {
+		return nil, changedSince(id, ifMatch)
 	}
 	if !r.Draft || r.Deleted {
 		return nil, problem.New(problem.Invalid, "revision %d is not the current draft of its document", id)

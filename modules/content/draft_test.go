@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/problem"
 )
 
 func TestDrafts(t *testing.T) {
@@ -134,5 +138,34 @@ func TestUnknownDocumentsAndRevisions(t *testing.T) {
 		if after := s.rows(); after != rows {
 			t.Errorf("rows %s, before %s", after, rows)
 		}
+	})
+}
+
+// TestDiscardOfAState: who asks for a draft to be thrown away in the state they
+// saw does not throw away what was written since.
+func TestDiscardOfAState(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		ctx := auth.With(t.Context(), testUsers()["author"])
+		key := port.Key{Type: "page", OUUID: "d"}
+		saved, err := s.Editor().CreateDraft(ctx, key, []byte(`{"title":"A"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.between(func() {
+			if _, err := s.Editor().UpdateDraft(ctx, key, []byte(`{"title":"B"}`), false, ""); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := s.Editor().Discard(ctx, key, saved.Revision, saved.ETag); !problem.Is(err, problem.PreconditionFailed) {
+			t.Errorf("%v", err)
+		}
+		s.get("/api/data/page/d").is(200).has("revision.title", `"B"`)
+		if _, err := s.Editor().Discard(ctx, port.Key{Type: "page", OUUID: "e"}, saved.Revision, ""); !problem.Is(err, problem.NotFound) {
+			t.Errorf("of another document: %v", err)
+		}
+		if _, err := s.Editor().Discard(ctx, key, saved.Revision, ""); err != nil {
+			t.Error(err)
+		}
+		s.get("/api/data/page/d").is(404)
 	})
 }

@@ -168,14 +168,10 @@ func (e editor) Publish(ctx context.Context, k port.Key, revision int64, environ
 
 // Discard implements port.Editor.
 func (e editor) Discard(ctx context.Context, k port.Key, revision int64, etag string) (*port.Saved, error) {
-	now, err := e.Read(ctx, k, revision)
-	if err != nil {
+	if _, err := e.Read(ctx, k, revision); err != nil {
 		return nil, err
 	}
-	if etag != "" && now.ETag != etag {
-		return nil, problem.New(problem.PreconditionFailed, "the draft was changed in the meantime: look at it again")
-	}
-	return settled(e.Service.Discard(ctx, k.Type, revision))
+	return settled(e.discard(ctx, k.Type, revision, etag))
 }
 
 // drafted hands the outcome of a write that leads to a draft to other modules.

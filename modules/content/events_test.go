@@ -108,6 +108,20 @@ func TestAliasEvents(t *testing.T) {
 		s.put("managed-alias", strings.Replace(alias, `"ma"`, `"ma","environments":["preview"]`, 1))
 		e = s.told("manage_alias.update.test_ma", "config.saved")
 		payload(t, e[0], "manage_alias.update.test_ma", "managed-alias:ma", `{"actions":{"add":["test_preview_20260504_100000"],"remove":["test_live_20260504_100000"]}}`, "")
+
+		// An export that names its environments names those that it has, and
+		// brings them back.
+		attach("admin", `{"environment":"live","alias":"ma"}`).is(200)
+		s.told("manage_alias.update.test_ma", "config.saved")
+		got := s.call("admin", http.MethodGet, "/api/admin/managed-alias/ma", nil).is(200)
+		got.has("properties.environments", `["live","preview"]`)
+		s.put("managed-alias", strings.Replace(alias, `"ma"`, `"ma","environments":["preview"]`, 1))
+		s.told("manage_alias.update.test_ma", "config.saved")
+		s.put("managed-alias", string(got.body))
+		s.told("manage_alias.update.test_ma", "config.saved")
+		if aliases, err := s.Source.Aliases(s.Context()); err != nil || len(aliases["test_ma"]) != 2 {
+			t.Errorf("aliases %v, %v", aliases, err)
+		}
 	})
 }
 

@@ -1,7 +1,9 @@
 package content
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -48,6 +50,38 @@ func NewKit(o KitOptions) (*Kit, error) {
 	names.now = o.Now
 	return &Kit{Service: s, Source: newSource(o.DB, types), Indexes: names, Operations: moduleOperations(s, admin, module.Instance{Version: "test"}), Start: b.start}, nil
 }
+
+// Bulk runs a bulk request.
+func (k *Kit) Bulk(ctx context.Context, typeName string, r io.Reader, w io.Writer) {
+	(&bulk{s: k.Service, typeName: typeName}).run(ctx, r, w, func() {})
+}
+
+// Editor is the service as other modules work with it.
+func (k *Kit) Editor() port.Editor { return editor{k.Service} }
+
+// Run runs a command of the module, with the given flags and the defaults of
+// the others, and gives what it printed.
+func (k *Kit) Run(ctx context.Context, run func(context.Context, *Service, *module.Call) error, flags map[string]any, args ...string) (string, error) {
+	var out bytes.Buffer
+	err := k.RunTo(ctx, &out, run, flags, args...)
+	return out.String(), err
+}
+
+// RunTo is Run that prints to out.
+func (k *Kit) RunTo(ctx context.Context, out io.Writer, run func(context.Context, *Service, *module.Call) error, flags map[string]any, args ...string) error {
+	return run(ctx, k.Service, &module.Call{Args: args, Out: out, Flags: func(name string) any { return flags[name] }})
+}
+
+// The commands that tests run.
+var (
+	RunRecompute = runRecompute
+	RunArchive   = runArchive
+	RunImport    = runImport
+	RunUnlock    = runUnlock
+	RunDiscard   = runDiscard
+	RunDelete    = runDelete
+	RunExport    = runExport
+)
 
 // Sources are the tables that the kit needs.
 func Sources() []db.Source {

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +43,26 @@ type server struct {
 	handler   http.Handler
 	recorder  *recorder
 	refreshed *refresher
+	meanwhile atomic.Pointer[func()]
+	log       logged
+}
+
+// logged is what the module logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // engines runs a test on SQLite and on PostgreSQL, each time with an empty
@@ -101,7 +123,7 @@ func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	if err := bus.Register(nil, []event.Live{{Name: "test", Patterns: []string{"*"}, Deliver: s.recorder.take}}); err != nil {
 		t.Fatal(err)
 	}
-	kit, err := content.NewKit(content.KitOptions{DB: d, Bus: bus, Log: telemetry.Discard(), Now: s.clock.Now, Refresh: s.refreshed, Config: c})
+	kit, err := content.NewKit(content.KitOptions{DB: d, Bus: bus, Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: s.now, Refresh: s.refreshed, Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +144,18 @@ func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	s.events()
 	return s
 }
+
+// now is the clock of the module. Every write looks at it after reading what it
+// changes: the moment in which another one can come in between.
+func (s *server) now() time.Time {
+	if fn := s.meanwhile.Swap(nil); fn != nil {
+		(*fn)()
+	}
+	return s.clock.Now()
+}
+
+// between runs fn once, in the middle of the next write.
+func (s *server) between(fn func()) { s.meanwhile.Store(&fn) }
 
 // recorder keeps the events that were committed.
 type recorder struct {

@@ -27,7 +27,10 @@ func (s *Service) Publish(ctx context.Context, typeName, ouuid, envName string, 
 	}
 	o = &Outcome{Type: ct.Name, OUUID: ouuid, RevisionID: r.ID}
 	err = s.db().InTx(ctx, func(ctx context.Context) error {
-		if there, err := s.store.hold(ctx, ct.id, ouuid); err != nil || !there {
+		if err := s.store.hold(ctx, ct.id, ouuid); err != nil {
+			return err
+		}
+		if there, err := s.store.keep(ctx, r.ID); err != nil || !there {
 			return cmp.Or(err, notFound(ct.Name, ouuid))
 		}
 		in, err := s.store.publications(ctx, ct.id, ouuid)
@@ -103,7 +106,9 @@ func (s *Service) publishable(ctx context.Context, ct *contentType, ouuid string
 	var r *revision
 	var err error
 	if id == 0 {
-		r, err = s.store.newestFinal(ctx, ct.id, ouuid)
+		if r, err = s.store.newestFinal(ctx, ct.id, ouuid); err == nil && (r == nil || r.Deleted) {
+			r, err = s.store.newest(ctx, ct.id, ouuid) // a draft, if anything
+		}
 	} else {
 		r, err = s.ownRevision(ctx, ct, id)
 	}
@@ -155,38 +160,47 @@ func (s *Service) Delete(ctx context.Context, typeName, ouuid, ifMatch string, r
 	if err != nil {
 		return nil, err
 	}
-	o := &Outcome{Type: ct.Name, OUUID: ouuid}
-	err = s.db().InTx(ctx, func(ctx context.Context) error {
-		head, err := s.alive(ctx, ct, ouuid)
-		if err != nil {
-			return err
-		}
-		if err := matches(ifMatch, head); err != nil {
-			return err
-		}
-		if head.lockedFor(auth.Username(ctx), s.now()) {
-			return s.draftExists(ctx, head)
-		}
-		if err := ct.inCircle(ctx, head.Raw); err != nil {
-			return err
-		}
-		// Unpublishing comes first: a write in another transaction holds the
-		// same row, and its revision must be seen by what follows.
-		if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), auth.Username(ctx)); err != nil {
-			return err
-		}
-		if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {
-			return err
-		}
-		return s.emit(ctx, "content.delete", ct, ouuid, ct.env, nil)
+	err = s.retry(ctx, ct.id, ouuid, func() error {
+		return s.db().InTx(ctx, func(ctx context.Context) error { return s.delete(ctx, ct, ouuid, ifMatch) })
 	})
 	if err != nil {
 		return nil, err
 	}
+	o := &Outcome{Type: ct.Name, OUUID: ouuid}
 	if refresh {
 		s.refreshed(ctx, o)
 	}
 	return o, nil
+}
+
+// delete is one attempt of Delete, inside a transaction.
+func (s *Service) delete(ctx context.Context, ct *contentType, ouuid, ifMatch string) error {
+	head, err := s.alive(ctx, ct, ouuid)
+	if err != nil {
+		return err
+	}
+	if err := matches(ifMatch, head); err != nil {
+		return err
+	}
+	if head.lockedFor(auth.Username(ctx), s.now()) {
+		return s.draftExists(ctx, head)
+	}
+	if err := ct.inCircle(ctx, head.Raw); err != nil {
+		return err
+	}
+	// Unpublishing comes first: a write in another transaction holds the same
+	// row. What such a write made in the meantime is in the trash now as well,
+	// unchecked, or published from no environment, and so all begins anew.
+	if err := s.store.unpublishAll(ctx, ct.id, ouuid, db.Micros(s.now()), auth.Username(ctx)); err != nil {
+		return err
+	}
+	if err := s.store.setDeleted(ctx, ct.id, ouuid, true); err != nil {
+		return err
+	}
+	if gone, err := s.store.gone(ctx, head); err != nil || !gone {
+		return cmp.Or(err, error(errChanged))
+	}
+	return s.emit(ctx, "content.delete", ct, ouuid, ct.env, nil)
 }
 
 // Restore makes the data of an old revision the newest one again, as a new
@@ -204,5 +218,5 @@ func (s *Service) Restore(ctx context.Context, typeName, ouuid string, id int64,
 	if old.OUUID != ouuid {
 		return nil, problem.New(problem.Invalid, "revision %d is not one of %s:%s", id, ct.Name, ouuid)
 	}
-	return s.Index(ctx, Write{Type: typeName, OUUID: ouuid, Raw: old.Raw, Refresh: refresh, IfMatch: ifMatch, strict: true})
+	return s.Index(ctx, Write{Type: typeName, OUUID: ouuid, Raw: withoutSystem(old.Raw), Refresh: refresh, IfMatch: ifMatch, strict: true})
 }

@@ -35,6 +35,18 @@ func TestPublish(t *testing.T) {
 		s.publish("publish/p/live/"+draft).is(409).has("code", `"draft_exists"`)
 		s.publish("publish/p/live").is(200).has("revision_id", two)
 		s.told("content.published.live")
+
+		// One that was never finalized is there, but cannot be published.
+		s.post("/api/data/page/create/new", `{"title":"1"}`).is(200)
+		s.publish("publish/new/live").is(409).has("code", `"draft_exists"`)
+		s.clock.Advance(1e12) // the lock ends
+		s.publish("delete/new").is(200)
+		s.publish("publish/new/live").is(404)
+		s.publish("delete/p").is(200)
+		s.publish("publish/p/live").is(404)
+		s.post("/api/data/page/create/p", `{"title":"1"}`).is(200)
+		s.publish("publish/p/live").is(409).has("code", `"draft_exists"`)
+		s.told("content.delete", "content.delete")
 	})
 }
 
@@ -207,5 +219,21 @@ func TestRevisions(t *testing.T) {
 		s.get("/api/data/page/revisions/r?limit=0").is(400)
 		s.get("/api/data/page/revisions/r?limit=1001").is(400)
 		s.get("/api/data/page/revisions/r?before=x").is(400)
+	})
+}
+
+// TestPublishFromNowhere: a document that is in no environment, because its
+// type had another default one, can be published and deleted like any other.
+func TestPublishFromNowhere(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		id := s.post("/api/data/page/index/p", `{"title":"1"}`).is(200).id()
+		s.put("content-type", strings.Replace(pageType, `"environment":"preview"`, `"environment":"live"`, 1))
+		s.publish("unpublish/p/preview").is(200).has("was-published", "true")
+		s.where("p")
+		s.publish("publish/p/live").is(200).has("revision_id", id, "already-published", "false")
+		s.where("p", id, "live")
+		s.publish("delete/p").is(200)
+		s.publish("publish/p/live").is(404)
+		s.publish("publish/p/preview/" + id).is(404)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -46,6 +47,9 @@ func (r *revision) lockedFor(user string, now time.Time) bool {
 
 const revisionColumns = `id, type_id, ouuid, number, draft, failed, deleted, edits, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until`
 
+// listColumns leave out the data, which may be megabytes for each revision.
+var listColumns = strings.Replace(revisionColumns, " raw,", " '',", 1)
+
 func (r *revision) scan(row interface{ Scan(...any) error }) error {
 	return row.Scan(&r.ID, &r.TypeID, &r.OUUID, &r.Number, &r.Draft, &r.Failed, &r.Deleted, &r.Edits, &r.Raw,
 		&r.CreatedAt, &r.CreatedBy, &r.FinalizedAt, &r.FinalizedBy, &r.LockBy, &r.LockUntil)
@@ -58,8 +62,11 @@ var (
 		WHERE type_id = ? AND ouuid = ? AND NOT draft ORDER BY number DESC LIMIT 1`)
 	selectHead = db.SQL(`SELECT id, draft, edits, deleted, raw FROM content_revision
 		WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
+	selectState = db.SQL(`SELECT id, draft, edits, (SELECT count(*) FROM content_publication p
+		WHERE p.type_id = r.type_id AND p.ouuid = r.ouuid AND p.revision_id IS NOT NULL)
+		FROM content_revision r WHERE type_id = ? AND ouuid = ? ORDER BY number DESC LIMIT 1`)
 	selectRevision  = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE id = ?`)
-	selectRevisions = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision
+	selectRevisions = db.SQL(`SELECT ` + listColumns + ` FROM content_revision
 		WHERE type_id = ? AND ouuid = ? AND number < ? ORDER BY number DESC LIMIT ?`)
 	insertRevision = db.SQL(`INSERT INTO content_revision
 		(type_id, ouuid, number, draft, failed, raw, created_at, created_by, finalized_at, finalized_by, lock_by, lock_until)
@@ -80,7 +87,7 @@ var (
 		WHERE id = ? AND draft AND edits = ?`)
 	finalizeDraft = db.SQL(`UPDATE content_revision SET raw = ?, draft = ?, failed = ?, finalized_at = ?, finalized_by = ?, lock_by = '', lock_until = 0
 		WHERE id = ? AND draft AND NOT deleted AND edits = ?`)
-	deleteDraft = db.SQL(`DELETE FROM content_revision WHERE id = ? AND draft AND edits = ?`)
+	deleteDraft = db.SQL(`DELETE FROM content_revision WHERE id = ? AND draft AND deleted = ? AND edits = ?`)
 	markDeleted = db.SQL(`UPDATE content_revision SET deleted = ? WHERE type_id = ? AND ouuid = ? AND deleted <> ?`)
 	publish     = db.SQL(`INSERT INTO content_publication (type_id, ouuid, environment_id, revision_id, published_at, published_by)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (type_id, ouuid, environment_id) DO UPDATE SET
@@ -91,9 +98,18 @@ var (
 		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL`)
 	holdPublications = db.SQL(`UPDATE content_publication SET published_by = published_by
 		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL`)
+	// A row that is there already: what collides, when the revision is deleted.
+	collideDeleted = db.Dual(`INSERT INTO content_revision (id, type_id, ouuid, number, draft, raw, created_at, created_by)
+		SELECT id, type_id, ouuid, number, draft, '', created_at, created_by FROM content_revision WHERE id = ? AND deleted`,
+		`WITH head AS MATERIALIZED (SELECT id, type_id, ouuid, number, draft, deleted, created_at, created_by FROM content_revision WHERE id = $1 FOR SHARE)
+		INSERT INTO content_revision (id, type_id, ouuid, number, draft, raw, created_at, created_by)
+		SELECT id, type_id, ouuid, number, draft, '', created_at, created_by FROM head WHERE deleted`)
+	keepRevision = db.Dual(`SELECT id FROM content_revision WHERE id = ? AND NOT deleted`,
+		`SELECT id FROM content_revision WHERE id = $1 AND NOT deleted FOR UPDATE`)
 	selectPublications = db.SQL(`SELECT environment_id, revision_id FROM content_publication
 		WHERE type_id = ? AND ouuid = ? AND revision_id IS NOT NULL ORDER BY environment_id`)
 	selectDrafts = db.SQL(`SELECT ` + revisionColumns + ` FROM content_revision WHERE draft AND NOT deleted ORDER BY created_at DESC`)
+	listDrafts   = db.SQL(`SELECT ` + listColumns + ` FROM content_revision WHERE draft AND NOT deleted ORDER BY created_at DESC`)
 	countOfType  = db.SQL(`SELECT count(*) FROM content_revision WHERE type_id = ? AND NOT deleted`)
 )
 
@@ -122,6 +138,18 @@ func (s store) newest(ctx context.Context, typeID int64, ouuid string) (*revisio
 // newestFinal gives the newest revision that is no draft; nil without one.
 func (s store) newestFinal(ctx context.Context, typeID int64, ouuid string) (*revision, error) {
 	return s.one(s.db.Row(ctx, selectNewestFinal, typeID, ouuid))
+}
+
+// gone reports whether a document that was put into the trash is in no
+// environment, and its newest revision still the given one, in the state in
+// which it was read.
+func (s store) gone(ctx context.Context, r *revision) (bool, error) {
+	now, published := revision{}, 0
+	err := s.db.Row(ctx, selectState, r.TypeID, r.OUUID).Scan(&now.ID, &now.Draft, &now.Edits, &published)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return published == 0 && now.etag() == r.etag(), err
 }
 
 func (s store) byID(ctx context.Context, id int64) (*revision, error) {
@@ -203,7 +231,18 @@ func (s store) finalize(ctx context.Context, r *revision) error {
 }
 
 func (s store) discard(ctx context.Context, r *revision) error {
-	return s.changed(s.db.Exec(ctx, deleteDraft, r.ID, r.Edits))
+	return s.changed(s.db.Exec(ctx, deleteDraft, r.ID, r.Deleted, r.Edits))
+}
+
+// unlessDeleted makes the transaction fail with a unique violation, as if
+// another write had been faster, when somebody has put the document into the
+// trash since its newest revision was read. It waits for no answer, and comes
+// after publishing: deleting holds the same rows in that order.
+func (s store) unlessDeleted(ctx context.Context, head *revision) error {
+	if head == nil || head.Deleted || head.Draft {
+		return nil
+	}
+	return s.db.Queue(ctx, collideDeleted, head.ID)
 }
 
 // setDeleted puts every revision of a document into the trash or back.
@@ -226,10 +265,19 @@ func (s store) unpublishAll(ctx context.Context, typeID int64, ouuid string, at 
 }
 
 // hold makes whoever publishes or deletes the document at the same time wait
-// for this transaction, and reports whether the document is published at all.
-func (s store) hold(ctx context.Context, typeID int64, ouuid string) (bool, error) {
-	n, err := s.db.Exec(ctx, holdPublications, typeID, ouuid)
-	return n > 0, err
+// for this transaction.
+func (s store) hold(ctx context.Context, typeID int64, ouuid string) error {
+	return s.db.Queue(ctx, holdPublications, typeID, ouuid)
+}
+
+// keep makes whoever deletes or removes the revision at the same time wait for
+// this transaction, and reports whether it is there and not in the trash.
+func (s store) keep(ctx context.Context, id int64) (bool, error) {
+	err := s.db.Row(ctx, keepRevision, id).Scan(&id)
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // publications maps the environments a document is in to its revision there.

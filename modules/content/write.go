@@ -93,7 +93,10 @@ func (s *Service) index(ctx context.Context, ct *contentType, w Write, body []by
 		if err := s.store.insert(ctx, final); err != nil {
 			return err
 		}
-		return s.published(ctx, ct, final)
+		if err := s.published(ctx, ct, final); err != nil {
+			return err
+		}
+		return s.store.unlessDeleted(ctx, head)
 	})
 	o.RevisionID, o.etag = final.ID, final.etag()
 	return err
@@ -218,7 +221,10 @@ func (s *Service) add(ctx context.Context, head, draft *revision) error {
 		if draft.Number, err = s.follow(ctx, head); err != nil {
 			return err
 		}
-		return s.store.insert(ctx, draft)
+		if err := s.store.insert(ctx, draft); err != nil {
+			return err
+		}
+		return s.store.unlessDeleted(ctx, head)
 	})
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/rawjson"
@@ -43,8 +44,18 @@ func (choice) schema(s *schemaWriter, n *node) {
 	s.values(n, func() {
 		s.str("type", "string")
 		if len(n.enum) > 0 {
-			s.list("enum", n.enum)
+			s.list("enum", different(n.enum))
 		}
+	})
+}
+
+// different leaves out what is there before: an enum has different values.
+func different(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		again := seen[s]
+		seen[s] = true
+		return again
 	})
 }
 

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -152,12 +153,12 @@ func (collection) schema(s *schemaWriter, n *node) {
 	f := n.field
 	switch {
 	case f.Min != nil && *f.Min > 0:
-		s.num("minItems", *f.Min)
+		s.num("minItems", min(math.Ceil(*f.Min), math.MaxInt32))
 	case n.required:
 		s.int("minItems", 1)
 	}
-	if f.Max != nil && *f.Max > 0 {
-		s.num("maxItems", *f.Max)
+	if f.Max != nil && *f.Max > 0 && *f.Max < math.MaxInt32 {
+		s.num("maxItems", math.Floor(*f.Max))
 	}
 }
 

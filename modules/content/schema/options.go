@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -32,7 +33,7 @@ func (o opts) flag(key string) bool {
 
 func (o opts) num(key string) *float64 {
 	v := strings.Trim(strings.TrimSpace(string(o.get(key))), `"`)
-	if f, err := strconv.ParseFloat(v, 64); err == nil {
+	if f, err := strconv.ParseFloat(v, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) { // JSON has neither
 		return &f
 	}
 	return nil

@@ -1,6 +1,8 @@
 package schema_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -173,5 +175,28 @@ func TestDeletedFieldsTakeNoPart(t *testing.T) {
 	res := c.Validate([]byte(`{"old":1}`))
 	if !res.OK() || codes(res.Warnings) != "old:unknown" || len(c.Fields()) != 0 {
 		t.Errorf("%+v, %+v", res, c.Fields())
+	}
+}
+
+// TestBoundsAreNumbers: a bound that is written as NaN or infinity is none, and
+// does not get into the JSON Schema, which could not be read then.
+func TestBoundsAreNumbers(t *testing.T) {
+	for _, bound := range []string{`"NaN"`, `"Infinity"`, `"-inf"`, `"1e999"`, `""`, `null`, `"x"`} {
+		export := `{"class":"ContentType","properties":{"name":"page","fieldType":{"class":"FieldType","properties":{"name":"source","type":"ContainerFieldType","children":[
+			{"class":"FieldType","properties":{"name":"n","type":"NumberFieldType","options":{"restrictionOptions":{"min":` + bound + `,"max":` + bound + `}}}}]}}}}`
+		ct, err := schema.Parse([]byte(export))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := schema.Compile(ct, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := c.JSONSchema(); !json.Valid(text) || bytes.Contains(text, []byte("imum")) {
+			t.Errorf("%s: %s", bound, text)
+		}
+		if r := c.Validate([]byte(`{"n":1}`)); len(r.Errors) != 0 {
+			t.Errorf("%s: %v", bound, r.Errors)
+		}
 	}
 }

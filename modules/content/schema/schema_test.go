@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/quoin-cms/quoin/modules/content/schema"
@@ -139,6 +140,32 @@ func TestFieldsAndRoles(t *testing.T) {
 	for _, e := range nobody.Validate([]byte(`{}`)).Errors {
 		if e.Path == "title" {
 			t.Error("a field that may not be written cannot be demanded")
+		}
+	}
+}
+
+// TestCountsAreIntegers: JSON Schema wants integers for the number of items and
+// different values in an enum, whatever a content type says.
+func TestCountsAreIntegers(t *testing.T) {
+	for _, test := range []struct{ min, max, want string }{
+		{`"1.5"`, `"2.5"`, `"minItems":2,"maxItems":2`},
+		{`1`, `1e30`, `"minItems":1`},
+		{`1e30`, `null`, `"minItems":2147483647`},
+		{`2`, `3`, `"minItems":2,"maxItems":3`},
+	} {
+		ct, err := schema.Parse(exported(
+			exportedField("CollectionFieldType", "c", `{"restrictionOptions":{"min":`+test.min+`,"max":`+test.max+`}}`),
+			exportedField("ChoiceFieldType", "s", `{"displayOptions":{"choices":"a\nb\na","labels":"A\nB\nC"}}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := schema.Compile(ct, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(c.JSONSchema())
+		if !strings.Contains(text, `},`+test.want+`}`) || !strings.Contains(text, `"enum":["a","b"]`) {
+			t.Errorf("min %s, max %s: %s", test.min, test.max, text)
 		}
 	}
 }

@@ -117,6 +117,9 @@ func (w *walker) unknown(key []byte) {
 	case len(w.path) == 0 && systemFields[name], w.soft > 0 && name == "label", name == "_ems_internal_deleted":
 		return
 	}
+	if name == "" {
+		name = `""` // a step without a key is an index
+	}
 	w.push(clip(name))
 	w.warn("unknown", "data not consumed: "+w.at())
 	w.pop()

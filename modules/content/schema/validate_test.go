@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -206,5 +207,13 @@ func TestManyMandatoryFields(t *testing.T) {
 	}
 	if got := codes(c.Validate([]byte("{" + strings.Join(doc, ",") + "}")).Errors); got != "f3:required f66:required" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestEmptyKey: a key without letters is told as such, and not as an element.
+func TestEmptyKey(t *testing.T) {
+	r := everything(t).Validate([]byte(`{"":1}`))
+	if !slices.ContainsFunc(r.Warnings, func(f problem.FieldError) bool { return f.Path == `""` && f.Code == "unknown" }) {
+		t.Errorf("%v", r.Warnings)
 	}
 }
