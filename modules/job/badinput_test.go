@@ -31,6 +31,21 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
+// A worker outside sees and ends nothing of the commands of the server.
+func TestCommandsOfOthersAreNoneOfAWorker(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		id := s.create("say secret", "")
+		for path, body := range map[string]string{"job-completed/": "[]", "job-failed/": `{"message":"no"}`, "job-write/": `{"message":"x"}`} {
+			s.post("worker", path+id, body).is(403).has("code", `"foreign_job"`)
+		}
+		s.post("admin", "start-job/"+id, "[]").is(200)
+		for _, path := range []string{"job-status/" + id, "job/" + id + "/status", "job/" + id + "/output", "job/" + id} {
+			s.call("admin", "GET", "/api/admin/"+path, "").is(200)
+			s.call("worker", "GET", "/api/admin/"+path, "").is(403).has("code", `"foreign_job"`)
+		}
+	})
+}
+
 func TestJobsThatAreNotThere(t *testing.T) {
 	s := serve(t, nil)
 	for _, id := range []string{"0", "-1", "999", "x", "1.0", "01", "+1", "9223372036854775808", strings.Repeat("9", 500), "%20", "%C3%A9"} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
 )
 
 // Clear removes jobs that have been over for longer than the age, with their
@@ -24,18 +25,28 @@ func (s *Service) clearBefore(ctx context.Context, at time.Time) (removed int, e
 		if err != nil || len(ids) == 0 {
 			return removed, err
 		}
+		gone := 0
 		err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+			gone = 0
 			for _, id := range ids {
-				if err := s.store.remove(ctx, id); err != nil {
+				j, err := s.store.hold(ctx, id, s.now())
+				if problem.Is(err, problem.NotFound) || err == nil && (j.Finished.IsZero() || !j.Finished.Before(at)) {
+					continue // removed or begun anew since
+				}
+				if err == nil {
+					err = s.store.remove(ctx, id)
+				}
+				if err != nil {
 					return err
 				}
+				gone++
 			}
 			return nil
 		})
 		if err != nil {
 			return removed, err
 		}
-		removed += len(ids)
+		removed += gone
 	}
 	return removed, ctx.Err()
 }

@@ -119,6 +119,7 @@ func runOutput(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return advise(err)
 	}
+	ctx = module.Operator(ctx)
 	for from := int64(0); ; {
 		p, err := s.piece(ctx, id, from)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
 )
 
@@ -76,12 +75,12 @@ func runSchedulePut(ctx context.Context, s *Service, call *module.Call) error {
 	if err != nil {
 		return err
 	}
-	if _, err := (scheduleEntity{s}).Put(auth.With(ctx, who), "", export); err != nil {
+	x, err := parseSchedule(export)
+	if err != nil {
 		return advise(err)
 	}
-	x, err := s.store.schedule(ctx, call.Args[0])
-	if err != nil {
-		return err
+	if err := s.SaveSchedule(module.Operator(ctx), x, who); err != nil {
+		return advise(err)
 	}
 	if call.JSON {
 		return call.Table(x.view(), nil, nil)
@@ -91,7 +90,7 @@ func runSchedulePut(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runScheduleRemove(ctx context.Context, s *Service, call *module.Call) error {
-	if _, err := (scheduleEntity{s}).Delete(ctx, call.Args[0]); err != nil {
+	if _, err := s.RemoveSchedule(module.Operator(ctx), call.Args[0]); err != nil {
 		return advise(err)
 	}
 	_, err := fmt.Fprintf(call.Out, "Removed the schedule %s.\n", call.Args[0])

@@ -40,6 +40,9 @@ func (e entity) Get(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	j, err := e.s.store.job(ctx, id)
+	if err == nil {
+		err = mayFollow(ctx, j)
+	}
 	if err != nil {
 		return nil, err
 	}

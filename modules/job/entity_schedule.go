@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
@@ -44,8 +45,13 @@ func (e scheduleEntity) Get(ctx context.Context, name string) ([]byte, error) {
 }
 
 // Put implements port.Entity. Properties: name, cron, command; optional tag,
-// timezone (UTC), overlap (skip). previousRun and nextRun do not matter.
+// timezone (UTC), overlap (skip). previousRun and nextRun do not matter. The
+// schedule belongs to whoever asks.
 func (e scheduleEntity) Put(ctx context.Context, name string, export []byte) (string, error) {
+	who, err := auth.Require(ctx)
+	if err != nil {
+		return "", err
+	}
 	x, err := parseSchedule(export)
 	if err != nil {
 		return "", err
@@ -53,7 +59,7 @@ func (e scheduleEntity) Put(ctx context.Context, name string, export []byte) (st
 	if name != "" && name != x.Name {
 		return "", problem.Field(problem.Invalid, "properties.name", "is %q, but the path says %q", x.Name, name)
 	}
-	if err := e.s.SaveSchedule(ctx, x); err != nil {
+	if err := e.s.SaveSchedule(ctx, x, who); err != nil {
 		return "", err
 	}
 	return strconv.FormatInt(x.ID, 10), nil
@@ -61,11 +67,11 @@ func (e scheduleEntity) Put(ctx context.Context, name string, export []byte) (st
 
 // Delete implements port.Entity.
 func (e scheduleEntity) Delete(ctx context.Context, name string) (string, error) {
-	x, err := e.s.store.schedule(ctx, name)
+	id, err := e.s.RemoveSchedule(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	return strconv.FormatInt(x.ID, 10), e.s.store.deleteSchedule(ctx, x.ID)
+	return strconv.FormatInt(id, 10), nil
 }
 
 // parseSchedule reads the export form.

@@ -179,15 +179,21 @@ func (r *recorder) take(events []event.Event) {
 	r.events = append(r.events, events...)
 }
 
+// drain gives the events since the last call.
+func (r *recorder) drain() []event.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	events := r.events
+	r.events = nil
+	return events
+}
+
 // told gives the types of the events since the last call.
 func (s *server) told() string {
-	s.recorder.mu.Lock()
-	defer s.recorder.mu.Unlock()
 	var types []string
-	for _, e := range s.recorder.events {
+	for _, e := range s.recorder.drain() {
 		types = append(types, e.Type)
 	}
-	s.recorder.events = nil
 	return strings.Join(types, " ")
 }
 

@@ -2,13 +2,18 @@ package job_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules/job"
 )
 
@@ -102,6 +107,97 @@ func TestRetries(t *testing.T) {
 		s.post("worker", "job-failed/"+id, `{"message":"second"}`).is(200)
 		s.get("job-status/"+id).has("done", "true", "state", `"failed"`)
 	})
+}
+
+// TestAFailureThatIsToldTwice: a worker that did not get the answer tells again,
+// and the job keeps its retries.
+func TestAFailureThatIsToldTwice(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		for _, named := range []bool{true, false} {
+			id := s.post("admin", "job/create", `{"command":"x","tag":"t","retries":2}`).is(200).text("id")
+			var claim []string
+			if a := s.post("worker", "next-job/t", "[]").is(200); named {
+				claim = []string{"X-Job-Claim", a.header.Get("X-Job-Claim")}
+			}
+			for range 3 {
+				s.post("worker", "job-failed/"+id, `{"message":"no luck"}`, claim...).is(200)
+			}
+			s.post("worker", "job-completed/"+id, "[]", claim...).is(409).has("code", `"job_not_running"`)
+			out := s.get("job-status/"+id).has("state", `"waiting"`, "done", "false").text("output")
+			if n := strings.Count(out, "no luck"); n != 1 {
+				t.Errorf("told %d times: %q", n, out)
+			}
+			s.clock.Advance(11 * time.Second)
+			s.post("worker", "next-job/t", "[]").is(200).has("job_id", `"`+id+`"`)
+			s.post("worker", "job-completed/"+id, "[]").is(200)
+			s.get("job-status/"+id).has("state", `"done"`, "attempt", "2")
+		}
+	})
+}
+
+// TestAWorkerOfBefore that comes back when its job was begun anew has no part in
+// it any more.
+func TestAWorkerOfBefore(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		id := s.post("admin", "job/create", `{"command":"x","tag":"t","lost":"fail"}`).is(200).text("id")
+		old := s.post("worker", "next-job/t?lease=5", "[]").is(200).header.Get("X-Job-Claim")
+		s.clock.Advance(6 * time.Second)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.get("job-status/"+id).has("state", `"failed"`)
+		s.post("admin", "job-retry/"+id, "[]").is(200)
+		for _, path := range []string{"job-write/", "job-heartbeat/", "job-completed/", "job-failed/"} {
+			s.post("worker", path+id, `{"message":"stale"}`, "X-Job-Claim", old).is(409).has("code", `"stale_claim"`)
+		}
+		if out := s.get("job-status/"+id).has("state", `"waiting"`).text("output"); strings.Contains(out, "stale") {
+			t.Errorf("%q", out)
+		}
+	})
+}
+
+// TestAnOldJobThatIsBegunAnew while old jobs are removed stays.
+func TestAnOldJobThatIsBegunAnew(t *testing.T) {
+	t.Parallel()
+	s := serveOn(t, open(t, db.Config{URL: postgres(t)}), nil)
+	id := s.create("x", "t")
+	s.post("worker", "next-job/t", "[]").is(200)
+	s.post("worker", "job-write/"+id, `{"message":"of before"}`).is(200)
+	s.post("worker", "job-completed/"+id, "[]").is(200)
+	s.clock.Advance(time.Hour)
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type cleared struct {
+		n   int
+		err error
+	}
+	done := make(chan cleared, 1)
+	err = s.db.InTx(auth.With(t.Context(), testUsers()["admin"]), func(ctx context.Context) error {
+		if _, err := s.Retry(ctx, number); err != nil {
+			return err
+		}
+		go func() {
+			n, err := s.Clear(context.WithoutCancel(t.Context()), time.Minute)
+			done <- cleared{n, err}
+		}()
+		testkit.Eventually(t, func() bool { // it has read the old state, and waits for the row
+			var n int
+			err := s.db.Row(t.Context(), db.SQL(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).Scan(&n)
+			return err == nil && n > 0
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := <-done; c.err != nil || c.n != 0 {
+		t.Errorf("%+v", c)
+	}
+	if out := s.get("job-status/"+id).is(200).has("state", `"waiting"`).text("output"); !strings.HasPrefix(out, "of before") {
+		t.Errorf("%q", out)
+	}
 }
 
 func TestOffsets(t *testing.T) {

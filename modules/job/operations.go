@@ -150,6 +150,9 @@ func (s *Service) opStatus(ctx context.Context, in *JobPath) (*web.Reply[jobView
 // look gives a job with its output, null when there is none.
 func (s *Service) look(ctx context.Context, id int64) (*Job, *string, error) {
 	j, err := s.store.job(ctx, id)
+	if err == nil {
+		err = mayFollow(ctx, j)
+	}
 	if err != nil || j.Size == 0 {
 		return j, nil, err
 	}

@@ -86,6 +86,9 @@ func (s *Service) opOutput(ctx context.Context, in *outputIn) (*web.Stream, erro
 // it was over is never missing.
 func (s *Service) piece(ctx context.Context, id, from int64) (*piece, error) {
 	j, err := s.store.job(ctx, id)
+	if err == nil {
+		err = mayFollow(ctx, j)
+	}
 	if err != nil {
 		return nil, err
 	}

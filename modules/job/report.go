@@ -27,7 +27,8 @@ func backoff() work.Backoff { return work.Backoff{First: 10 * time.Second, Max: 
 
 // reported holds the job of a report while fn works on it. It is a Conflict
 // when the claim is not the newest one, and when the server runs the job
-// itself. A lease that ran out but was taken by nobody is renewed.
+// itself. It is Forbidden for a command of the server that belongs to somebody
+// else. A lease that ran out but was taken by nobody is renewed.
 func (s *Service) reported(ctx context.Context, r Report, fn func(context.Context, *Job) error) error {
 	return s.change(ctx, r.ID, func(ctx context.Context, j *Job) error {
 		if r.Token != "" && r.Token != j.claim {
@@ -35,6 +36,9 @@ func (s *Service) reported(ctx context.Context, r Report, fn func(context.Contex
 		}
 		if r.Token == "" && j.Tag == "" && j.State == Running {
 			return problem.New(problem.Conflict, "the job %d runs inside the server", r.ID).WithCode("job_running")
+		}
+		if err := mayFollow(ctx, j); err != nil {
+			return err
 		}
 		if j.State == Running {
 			err := s.jobs.Extend(ctx, j.lease, j.row())
@@ -106,6 +110,11 @@ func (s *Service) over(ctx context.Context, r Report, success bool, exit *int64,
 			return nil
 		case j.State.Over():
 			return ended(j)
+		case j.State == Waiting && (r.Token != "" || j.failures > 0): // the claim that this is about has ended
+			if success {
+				return problem.New(problem.Conflict, "the job %d has failed, and waits for its next attempt", r.ID).WithCode("job_not_running")
+			}
+			return nil
 		}
 		j.ExitCode = exit
 		return end(ctx, j)

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -8,8 +9,6 @@ import (
 	"strings"
 	"time"
 	_ "time/tzdata" // time zones are known on every machine
-
-	"github.com/robfig/cron/v3"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
@@ -56,12 +55,11 @@ func (x *Schedule) after(now time.Time) (time.Time, error) {
 	if len(x.Cron) > maxCron || strings.Contains(x.Cron, "TZ=") || strings.HasPrefix(x.Cron, "@every") {
 		return time.Time{}, problem.Field(problem.Invalid, "properties.cron", "%.100q is not a cron expression of five fields, such as 0 3 * * 1", x.Cron)
 	}
-	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
-	when, err := parser.Parse(x.Cron)
+	when, err := readTimetable(x.Cron, zone)
 	if err != nil {
 		return time.Time{}, problem.Field(problem.Invalid, "properties.cron", "%.100q is not a cron expression of five fields, such as 0 3 * * 1: %v", x.Cron, err)
 	}
-	return when.Next(now.In(zone)), nil
+	return when.next(now), nil
 }
 
 // RunDue makes the jobs of the schedules that are due. Each due time makes one,
@@ -150,12 +148,9 @@ func (s *Service) RunSchedule(ctx context.Context, name string) (j *Job, err err
 	return j, err
 }
 
-// SaveSchedule checks and stores a schedule, which belongs to whoever asks.
-func (s *Service) SaveSchedule(ctx context.Context, x *Schedule) error {
-	who, err := auth.Require(ctx)
-	if err != nil {
-		return err
-	}
+// SaveSchedule checks and stores a schedule, which belongs to who and runs with
+// the rights of that account.
+func (s *Service) SaveSchedule(ctx context.Context, x *Schedule, who *auth.Identity) (err error) {
 	x.User = who.Username
 	if x.Next, err = x.after(s.now()); err != nil {
 		return err
@@ -174,8 +169,34 @@ func (s *Service) SaveSchedule(ctx context.Context, x *Schedule) error {
 		s.log.WarnContext(ctx, "a schedule names a command that is not there, and makes no jobs", "schedule", x.Name, "command", x.Command)
 	}
 	return s.store.db.InTx(ctx, func(ctx context.Context) error {
-		return s.store.saveSchedule(ctx, x, s.now())
+		before, err := s.store.schedule(ctx, x.Name)
+		if problem.Is(err, problem.NotFound) {
+			before = nil
+		} else if err != nil {
+			return err
+		}
+		if err := s.store.saveSchedule(ctx, x, s.now()); err != nil {
+			return err
+		}
+		return s.tellSaved(ctx, before, x)
 	})
+}
+
+// RemoveSchedule removes a schedule and gives its number; NotFound when there is
+// none. Jobs that it has made stay.
+func (s *Service) RemoveSchedule(ctx context.Context, name string) (id int64, err error) {
+	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		x, err := s.store.schedule(ctx, name)
+		if err != nil {
+			return err
+		}
+		id = x.ID
+		if gone, err := s.store.deleteSchedule(ctx, x.ID); err != nil || !gone {
+			return cmp.Or(err, unknownSchedule(name))
+		}
+		return s.tell(ctx, "deleted", x, map[string]any{})
+	})
+	return id, err
 }
 
 // unknownSchedule is the NotFound of a schedule.

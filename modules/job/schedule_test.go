@@ -1,7 +1,11 @@
 package job_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +76,109 @@ func TestSchedules(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestAScheduleThatIsSavedWhileItIsDue: an import of the configuration that comes
+// before the run does not take it away.
+func TestAScheduleThatIsSavedWhileItIsDue(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		ctx := auth.With(t.Context(), testUsers()["admin"])
+		schedules := job.Entities(s.Service)[1]
+		put := func(cron, command string) {
+			t.Helper()
+			if _, err := schedules.Put(ctx, "n", scheduleExport(map[string]any{"name": "n", "cron": cron, "command": command, "tag": "t", "overlap": "allow"})); err != nil {
+				t.Fatal(err)
+			}
+		}
+		jobs := func() (n int) {
+			t.Helper()
+			if err := s.RunDue(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.db.Row(ctx, db.SQL("SELECT count(*) FROM job")).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		put("30 10 * * *", "x")
+		s.clock.Advance(31 * time.Minute)
+		put("30 10 * * *", "y")
+		if n := jobs(); n != 1 {
+			t.Errorf("%d jobs", n)
+		}
+		put("30 10 * * *", "x")
+		if n := jobs(); n != 1 {
+			t.Errorf("%d jobs after it was saved again", n)
+		}
+		put("40 10 * * *", "x")
+		if text := string(s.get("job-schedules").body); !strings.Contains(text, `"next_run":"2026-05-04T10:40:00+00:00"`) {
+			t.Error(text)
+		}
+	})
+}
+
+// TestSchedulesAreInTheTrail: who made, changed and removed one is told with it,
+// and not when nothing came of it.
+func TestSchedulesAreInTheTrail(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		ctx := auth.With(t.Context(), testUsers()["admin"])
+		schedules := job.Entities(s.Service)[1]
+		put := func(change map[string]any) {
+			t.Helper()
+			p := map[string]any{"name": "nightly", "cron": "0 3 * * *", "command": "secret=1", "tag": "t"}
+			maps.Copy(p, change)
+			if _, err := schedules.Put(ctx, "", scheduleExport(p)); err != nil && change["cron"] != "no" {
+				t.Fatal(err)
+			}
+		}
+		about := func(cron, more string) string {
+			return `{` + more + `"cron":"` + cron + `","from":"","overlap":"skip","schedule":"nightly","tag":"t","timezone":"UTC","user":"admin"}`
+		}
+		for _, c := range []struct {
+			what      string
+			do        func()
+			kind, say string
+		}{
+			{"a new one", func() { put(nil) }, "admin.schedule.created", about("0 3 * * *", "")},
+			{"the same again", func() { put(map[string]any{"nextRun": "never"}) }, "", ""},
+			{"one that cannot be", func() { put(map[string]any{"cron": "no"}) }, "", ""},
+			{"a change", func() { put(map[string]any{"cron": "0 4 * * *", "command": "secret=2"}) }, "admin.schedule.changed", about("0 4 * * *", `"changed":["cron","command"],`)},
+			{"a transaction that fails", func() {
+				_ = s.db.InTx(ctx, func(ctx context.Context) error {
+					_, _ = s.RemoveSchedule(ctx, "nightly")
+					return errors.New("no")
+				})
+			}, "", ""},
+			{"a removal", func() {
+				if _, err := schedules.Delete(ctx, "nightly"); err != nil {
+					t.Error(err)
+				}
+			}, "admin.schedule.deleted", about("0 4 * * *", "")},
+			{"one that is not there", func() {
+				if _, err := schedules.Delete(ctx, "nightly"); !problem.Is(err, problem.NotFound) {
+					t.Error(err)
+				}
+			}, "", ""},
+		} {
+			c.do()
+			events := s.recorder.drain()
+			if c.kind == "" {
+				if len(events) != 0 {
+					t.Errorf("%s: %v", c.what, events)
+				}
+				continue
+			}
+			if len(events) != 1 || events[0].Type != c.kind || events[0].Subject != "schedule:nightly" || events[0].Actor != "admin" || !sameJSON(events[0].Data, c.say) {
+				t.Errorf("%s: %v, want %s %s", c.what, events, c.kind, c.say)
+			}
+		}
+	})
+}
+
+// sameJSON tells whether two texts are the same value.
+func sameJSON(a []byte, b string) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func TestSchedulesThatCannotBe(t *testing.T) {

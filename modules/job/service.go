@@ -143,6 +143,16 @@ func mayManage(ctx context.Context, j *Job) error {
 	return nil
 }
 
+// mayFollow lets everybody who works on jobs see and report on those with a tag.
+// What a command of the server prints may be more than they may see, and nobody
+// reports on it.
+func mayFollow(ctx context.Context, j *Job) error {
+	if j.Tag != "" {
+		return nil
+	}
+	return mayManage(ctx, j)
+}
+
 // change holds a job while fn works on it, and tells who waits for news of it.
 func (s *Service) change(ctx context.Context, id int64, fn func(context.Context, *Job) error) error {
 	return s.store.db.InTx(ctx, func(ctx context.Context) error {

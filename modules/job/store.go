@@ -26,7 +26,7 @@ var (
 	beginJob     = db.SQL(`UPDATE job SET state = 'running', started_at = ?, modified_at = ?, claim = ?, lease = ?, losses = ?, status = '' WHERE id = ?`)
 	finishJob    = db.SQL(`UPDATE job SET state = ?, status = ?, exit_code = ?, finished_at = ?, due_at = 9223372036854775807, owner = NULL WHERE id = ?`)
 	againJob     = db.SQL(`UPDATE job SET state = 'waiting', status = '', failures = ? WHERE id = ?`)
-	restartJob   = db.SQL(`UPDATE job SET state = 'waiting', status = '', failures = 0, losses = 0, cancel_at = 0, finished_at = 0, exit_code = NULL, due_at = ? WHERE id = ?`)
+	restartJob   = db.SQL(`UPDATE job SET state = 'waiting', status = '', claim = '', failures = 0, losses = 0, cancel_at = 0, finished_at = 0, exit_code = NULL, due_at = ? WHERE id = ?`)
 	cancelJob    = db.SQL(`UPDATE job SET cancel_at = ? WHERE id = ?`)
 	startJob     = db.SQL(`UPDATE job SET due_at = ? WHERE id = ? AND state = 'waiting' AND due_at > ?`)
 	growJob      = db.SQL(`UPDATE job SET output_size = ?, output_cut = ? WHERE id = ?`)

@@ -11,11 +11,14 @@ import (
 const scheduleColumns = `id, name, export, cron, zone, command, tag, username, overlap, previous_at, due_at`
 
 var (
+	// upsertSchedule keeps when a schedule is due next that keeps its times: a run
+	// that was missed while no server ran is not lost with it.
 	upsertSchedule = db.SQL(`INSERT INTO job_schedule (queue, due_at, created_at, name, export, cron, zone, command, tag, username, overlap)
 		VALUES ('schedule', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, export = excluded.export, cron = excluded.cron, zone = excluded.zone,
+		ON CONFLICT (name) DO UPDATE SET
+			due_at = CASE WHEN job_schedule.cron = excluded.cron AND job_schedule.zone = excluded.zone THEN job_schedule.due_at ELSE excluded.due_at END, export = excluded.export, cron = excluded.cron, zone = excluded.zone,
 			command = excluded.command, tag = excluded.tag, username = excluded.username, overlap = excluded.overlap, owner = NULL, buried_at = NULL
-		RETURNING id`)
+		RETURNING id, due_at`)
 	selectSchedule     = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE name = ?`)
 	selectScheduleByID = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule WHERE id = ?`)
 	selectSchedules    = db.SQL(`SELECT ` + scheduleColumns + ` FROM job_schedule ORDER BY name`)
@@ -49,14 +52,18 @@ func (s store) allSchedules(ctx context.Context) ([]*Schedule, error) {
 	return db.All(ctx, s.db, scanSchedule, selectSchedules)
 }
 
-// saveSchedule writes a schedule and sets its id.
+// saveSchedule writes a schedule and sets its id, and when it is due.
 func (s store) saveSchedule(ctx context.Context, x *Schedule, now time.Time) error {
-	return s.db.Row(ctx, upsertSchedule, db.Micros(x.Next), db.Micros(now), x.Name, string(x.export), x.Cron, x.Zone, x.Command, x.Tag, x.User, x.Overlap).Scan(&x.ID)
+	var due int64
+	err := s.db.Row(ctx, upsertSchedule, db.Micros(x.Next), db.Micros(now), x.Name, string(x.export), x.Cron, x.Zone, x.Command, x.Tag, x.User, x.Overlap).Scan(&x.ID, &due)
+	x.Next = db.Time(due)
+	return err
 }
 
-func (s store) deleteSchedule(ctx context.Context, id int64) error {
-	_, err := s.db.Exec(ctx, deleteSchedule, id)
-	return err
+// deleteSchedule tells whether it was this call that removed it.
+func (s store) deleteSchedule(ctx context.Context, id int64) (bool, error) {
+	n, err := s.db.Exec(ctx, deleteSchedule, id)
+	return n > 0, err
 }
 
 func (s store) ran(ctx context.Context, id int64, at time.Time) error {
