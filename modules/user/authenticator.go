@@ -8,6 +8,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 const (
@@ -27,19 +28,20 @@ const (
 // once, and read again every second because of changes made by others. It
 // implements auth.Authenticator.
 type Authenticator struct {
-	store   *store
-	now     func() time.Time
-	known   *cache
-	denied  *cache // refused tokens, apart, so that guessing cannot push out the others
-	loads   atomic.Uint64
-	flights flights
+	store    *store
+	now      func() time.Time
+	refusals *refusals
+	known    *cache
+	denied   *cache // refused tokens, apart, so that guessing cannot push out the others
+	loads    atomic.Uint64
+	flights  flights
 
 	mu   sync.Mutex
 	used map[int64]int64 // token id → microseconds, not yet stored
 }
 
-func newAuthenticator(s *store, size int, now func() time.Time) *Authenticator {
-	return &Authenticator{store: s, now: now, known: newCache(size), denied: newCache(maxDenied), used: map[int64]int64{}}
+func newAuthenticator(s *store, size int, now func() time.Time, r *refusals) *Authenticator {
+	return &Authenticator{store: s, now: now, refusals: r, known: newCache(size), denied: newCache(maxDenied), used: map[int64]int64{}}
 }
 
 // Authenticate implements auth.Authenticator: Unauthenticated for a token that
@@ -47,7 +49,7 @@ func newAuthenticator(s *store, size int, now func() time.Time) *Authenticator {
 // disabled user.
 func (a *Authenticator) Authenticate(ctx context.Context, token string) (*auth.Identity, error) {
 	if !auth.WellFormed(token) {
-		return nil, refused()
+		return nil, a.refuse(ctx, nil, forUnknown)
 	}
 	hash := auth.HashToken(token)
 	now := a.now().UnixMicro()
@@ -58,15 +60,20 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string) (*auth.I
 			return nil, err
 		}
 	}
-	return a.judge(e, now)
+	return a.judge(ctx, e, now)
 }
 
 // judge says what an entry means at this moment.
-func (a *Authenticator) judge(e *entry, now int64) (*auth.Identity, error) {
+func (a *Authenticator) judge(ctx context.Context, e *entry, now int64) (*auth.Identity, error) {
 	switch {
-	case e.grant == nil || e.expiresAt != 0 && now >= e.expiresAt || e.actorRefused:
-		return nil, refused()
+	case e.grant == nil:
+		return nil, a.refuse(ctx, nil, forUnknown)
+	case e.expiresAt != 0 && now >= e.expiresAt:
+		return nil, a.refuse(ctx, e.grant, forExpired)
+	case e.actorRefused:
+		return nil, a.refuse(ctx, e.grant, forDisabled)
 	case !e.enabled:
+		_ = a.refuse(ctx, e.grant, forDisabled)
 		return nil, problem.New(problem.Forbidden, "the account is disabled").WithCode("account_disabled")
 	}
 	if last := e.used.Load(); now-last >= int64(useEvery/time.Microsecond) && e.used.CompareAndSwap(last, now) {
@@ -77,7 +84,15 @@ func (a *Authenticator) judge(e *entry, now int64) (*auth.Identity, error) {
 	return e.identity, nil
 }
 
-func refused() error { return problem.New(problem.Unauthenticated, "Authentication failed") }
+// refuse notes that a token was refused, and answers the same for every one.
+func (a *Authenticator) refuse(ctx context.Context, g *grant, reason string) error {
+	name := ""
+	if g != nil {
+		name = g.identity.Username
+	}
+	a.refusals.note(ctx, name, byToken, reason, web.RemoteIP(ctx))
+	return problem.New(problem.Unauthenticated, "Authentication failed")
+}
 
 // load asks the database, once for all who ask about the same token now.
 func (a *Authenticator) load(ctx context.Context, hash [32]byte, now int64) (*entry, error) {

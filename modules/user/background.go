@@ -2,6 +2,7 @@ package user
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -12,8 +13,8 @@ const (
 	keepFor    = 7 * 24 * time.Hour // expired tokens stay in the lists for a week
 )
 
-// keeper stores when tokens were last used and removes those that expired, in
-// the background.
+// keeper stores when tokens were last used, removes those that expired and tells
+// of refused sign-ins, in the background.
 type keeper struct {
 	service *Service
 	cancel  context.CancelFunc
@@ -33,13 +34,14 @@ func (k *keeper) stop(ctx context.Context) error {
 		k.cancel()
 		k.done.Wait()
 	}
-	return k.service.authn.flush(ctx)
+	return errors.Join(k.service.authn.flush(ctx), k.service.tellRefusals(ctx))
 }
 
 func (k *keeper) run(ctx context.Context) {
-	flush, sweep := time.NewTicker(flushEvery), time.NewTicker(sweepEvery)
+	flush, sweep, tell := time.NewTicker(flushEvery), time.NewTicker(sweepEvery), time.NewTicker(tellEvery)
 	defer flush.Stop()
 	defer sweep.Stop()
+	defer tell.Stop()
 	for {
 		var err error
 		select {
@@ -49,9 +51,11 @@ func (k *keeper) run(ctx context.Context) {
 			err = k.service.authn.flush(ctx)
 		case <-sweep.C:
 			_, err = k.service.store.deleteExpired(ctx, k.service.now().Add(-keepFor))
+		case <-tell.C:
+			err = k.service.tellRefusals(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			k.service.log.WarnContext(ctx, "the use of tokens could not be stored; trying again", "error", err)
+			k.service.log.WarnContext(ctx, "what happened with tokens could not be stored; trying again", "error", err)
 		}
 	}
 }

@@ -53,6 +53,7 @@ func (e *Entity) Put(ctx context.Context, name string, export []byte) (string, e
 	if err != nil {
 		return "", err
 	}
+	told := in.username != ""
 	switch {
 	case name == "" && in.username == "":
 		return "", problem.Field(problem.Invalid, "properties.username", "is required")
@@ -73,7 +74,11 @@ func (e *Entity) Put(ctx context.Context, name string, export []byte) (string, e
 		}
 	}
 	u, err := e.service.Change(ctx, name, func(u *User) error {
+		known := u.Username
 		in.apply(u, hash)
+		if !told { // the path finds it in any spelling, and jobs and subscriptions know it by its own
+			u.Username = known
+		}
 		return u.check("properties.")
 	})
 	if problem.Is(err, problem.NotFound) {

@@ -67,6 +67,27 @@ func TestEntity(t *testing.T) {
 	})
 }
 
+func TestAPathInAnotherSpellingRenamesNobody(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		s := start(t, d)
+		s.user("Jane", nil)
+		e := user.NewEntity(s.Service)
+		if _, err := e.Put(root(t), "JANE", []byte(`{"properties":{"displayName":"Jane D"}}`)); err != nil {
+			t.Fatal(err)
+		}
+		u, err := s.Get(t.Context(), "jane")
+		if err != nil || u.Username != "Jane" || u.DisplayName != "Jane D" {
+			t.Errorf("%+v %v", u, err)
+		}
+		if _, err := e.Put(root(t), "Eve", []byte(`{"properties":{}}`)); err != nil {
+			t.Fatal(err)
+		}
+		if u, err := s.Get(t.Context(), "eve"); err != nil || u.Username != "Eve" {
+			t.Errorf("%+v %v", u, err)
+		}
+	})
+}
+
 func TestEntityRefuses(t *testing.T) {
 	s := start(t, sqlite(t))
 	e := user.NewEntity(s.Service)

@@ -29,6 +29,13 @@ func eventTypes() []event.Type {
 			Name: "admin.user.login", Doc: "Somebody signed in with a password.",
 			Sample: sample(`{"user":"ada","token":"7","from":"203.0.113.7"}`), Schema: event.Object("user string", "token string", "from string"),
 		}, {
+			Name: "admin.user.login_failed",
+			Doc: "Sign-ins were refused: count of them within a minute, for the same account, from the same address, by the same door (password, token) and for the same reason: " +
+				"reason is unknown (there is no such account or token, and what was typed is not kept: user is empty), password, disabled, expired, " +
+				"or several for those beyond the forty kinds that a server tells apart in a minute. Attempts that were turned away as too many are not among them.",
+			Sample: sample(`{"user":"ada","door":"password","reason":"password","count":3,"since":"2026-01-31T10:00:00Z","until":"2026-01-31T10:00:41Z","from":"203.0.113.7"}`),
+			Schema: event.Object("user string", "door string", "reason string", "count integer", "since string", "until string", "from string"),
+		}, {
 			Name: "admin.token.created", Doc: "A token was made, or one with which its maker acts as the user: as tells which (own, other, acting).",
 			Sample: sample(`{"user":"ada","token":"8","name":"website","as":"own","from":"203.0.113.7"}`),
 			Schema: event.Object("user string", "token string", "name string", "as string", "from string"),

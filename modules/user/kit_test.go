@@ -16,6 +16,7 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/core/web"
@@ -74,9 +75,15 @@ func config() *user.Config {
 
 func serve(t testing.TB, d *db.DB, c *user.Config) *server {
 	t.Helper()
+	return serveTelling(t, d, c, nil)
+}
+
+// serveTelling is serve with a bus for the events.
+func serveTelling(t testing.TB, d *db.DB, c *user.Config, bus *event.Bus) *server {
+	t.Helper()
 	s := &server{TB: t, db: d, clock: testkit.NewClock(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), log: &strings.Builder{}}
 	logger := telemetry.New(s.log, telemetry.Config{Level: "debug"})
-	s.Service = user.New(user.Options{DB: d, Config: c, Log: logger, Now: s.clock.Now})
+	s.Service = user.New(user.Options{DB: d, Bus: bus, Config: c, Log: logger, Now: s.clock.Now})
 	router, err := web.New(web.Options{
 		Log: telemetry.Discard(), Authenticator: s.Authenticator(), Operations: user.Operations(s.Service), MaxBody: 1 << 20, Version: "test",
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/modules/user"
 )
 
@@ -170,6 +171,50 @@ func TestAPasswordIsHashedAnewWithTodaysCosts(t *testing.T) {
 	if err != nil || now.PasswordHash == old.PasswordHash || !strings.Contains(now.PasswordHash, "t=2,") {
 		t.Errorf("%s: %v", now.PasswordHash, err)
 	}
+}
+
+// Who has a password that is changed at this moment gets no token that outlives
+// it, though the old one was right when it was looked at.
+func TestAPasswordThatIsChangedMeanwhileGivesNoToken(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		c := config()
+		var s *user.Service
+		var meanwhile func() // runs once, after the password was checked
+		s = user.New(user.Options{DB: d, Config: c, Log: discard(), Now: func() time.Time {
+			if do := meanwhile; do != nil {
+				meanwhile = nil
+				do()
+			}
+			return time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)
+		}})
+		if err := s.Create(root(t), &user.User{Username: "jane", Enabled: true}, "the stolen one"); err != nil {
+			t.Fatal(err)
+		}
+		must := func(_ *user.User, err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		meanwhile = func() { must(s.SetPassword(root(t), "jane", "the new one", true)) }
+		if token, err := s.SignIn(t.Context(), "jane", "the stolen one", "192.0.2.1"); !problem.Is(err, problem.Unauthenticated) || token != "" {
+			t.Errorf("with the old password: %q %v", token, err)
+		}
+		if tokens, err := s.Tokens(root(t), "jane"); err != nil || len(tokens) != 0 {
+			t.Errorf("%d tokens, %v", len(tokens), err)
+		}
+		meanwhile = func() { must(s.SetPassword(root(t), "jane", "the new one", true)) } // another hash of the same
+		token, err := s.SignIn(t.Context(), "jane", "the new one", "192.0.2.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Authenticator().Authenticate(t.Context(), token); err != nil {
+			t.Error(err)
+		}
+		meanwhile = func() { must(s.Delete(root(t), "jane")) }
+		if _, err := s.SignIn(t.Context(), "jane", "the new one", "192.0.2.1"); !problem.Is(err, problem.Unauthenticated) {
+			t.Errorf("an account that is deleted meanwhile: %v", err)
+		}
+	})
 }
 
 func TestTheFirstStart(t *testing.T) {

@@ -24,6 +24,7 @@ type Service struct {
 	passwords *auth.Passwords
 	accounts  *auth.Throttle // by canonical username
 	addresses *auth.Throttle
+	refusals  *refusals
 	authn     *Authenticator
 }
 
@@ -41,13 +42,14 @@ func New(o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c, st := o.Config, &store{db: o.DB}
+	c, st, refusals := o.Config, &store{db: o.DB}, newRefusals(o.Now)
 	return &Service{
 		store: st, bus: o.Bus, config: c, log: o.Log, now: o.Now,
 		passwords: auth.NewPasswords(c.Hashing.params(), c.Hashing.Concurrent),
 		accounts:  auth.NewThrottle(auth.ThrottleOptions{Burst: c.Throttle.AccountBurst, Every: c.Throttle.AccountEvery, Now: o.Now}),
 		addresses: auth.NewThrottle(auth.ThrottleOptions{Burst: c.Throttle.AddressBurst, Every: c.Throttle.AddressEvery, Now: o.Now}),
-		authn:     newAuthenticator(st, c.CachedTokens, o.Now),
+		refusals:  refusals,
+		authn:     newAuthenticator(st, c.CachedTokens, o.Now, refusals),
 	}
 }
 
@@ -148,7 +150,8 @@ func (s *Service) SetEnabled(ctx context.Context, username string, enabled bool)
 	return s.Change(ctx, username, func(u *User) error { u.Enabled = enabled; return nil })
 }
 
-// SetPassword gives a user a new password; revoke ends all tokens as well.
+// SetPassword gives a user a new password; revoke ends all tokens as well, also
+// those that the user obtained to act as others.
 func (s *Service) SetPassword(ctx context.Context, username, password string, revoke bool) (*User, error) {
 	hash, err := s.hash(ctx, password)
 	if err != nil {
@@ -216,10 +219,19 @@ func (s *Service) audit(ctx context.Context, what string, attrs ...any) {
 // or become somebody with these roles: it needs ROLE_USER_MANAGEMENT, and
 // cannot reach ROLE_ADMIN or ROLE_SUPER_ADMIN without holding them.
 func mayRule(ctx context.Context, roles []string) error {
-	if err := auth.RequireRoles(ctx, []string{auth.RoleUserManagement}, nil); err != nil {
+	id, err := auth.Require(ctx)
+	if err != nil {
 		return err
 	}
-	id, all := auth.From(ctx), auth.Expand(roles)
+	return mayRuleAs(id, roles)
+}
+
+// mayRuleAs is mayRule for an identity.
+func mayRuleAs(id *auth.Identity, roles []string) error {
+	if !id.Has(auth.RoleUserManagement) {
+		return problem.New(problem.Forbidden, "Access Denied: this needs %s", auth.RoleUserManagement)
+	}
+	all := auth.Expand(roles)
 	for _, high := range []string{auth.RoleSuperAdmin, auth.RoleAdmin} {
 		if all[high] && !id.Has(high) {
 			return problem.New(problem.Forbidden, "Access Denied: this concerns a user with %s, which you do not hold", high).WithCode("outranked")

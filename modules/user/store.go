@@ -36,6 +36,7 @@ var (
 	// then change one account wait for each other, on both engines.
 	lockAccount   = db.SQL(`UPDATE user_account SET id = id WHERE id = ?`)
 	deleteAccount = db.SQL(`DELETE FROM user_account WHERE id = ?`)
+	touchSignIn   = db.SQL(`UPDATE user_account SET last_login = ? WHERE id = ? AND password_hash = ?`)
 	touchLogin    = db.SQL(`UPDATE user_account SET last_login = ? WHERE id = ?`)
 	replaceHash   = db.SQL(`UPDATE user_account SET password_hash = ? WHERE id = ? AND password_hash = ?`)
 )
@@ -152,9 +153,23 @@ func (s *store) touchLogin(ctx context.Context, id int64, now time.Time) error {
 	return err
 }
 
-// replaceHash stores a hash of the same password with other costs, unless the
-// password has been changed meanwhile.
-func (s *store) replaceHash(ctx context.Context, id int64, old, fresh string) error {
-	_, err := s.db.Exec(ctx, replaceHash, fresh, id, old)
+// touchSignIn is touchLogin for somebody whose password was checked; it gives
+// errPasswordChanged when that is not the password any more. Who changes it at
+// this moment goes before or after all of the transaction.
+func (s *store) touchSignIn(ctx context.Context, u *User, now time.Time) error {
+	n, err := s.db.Exec(ctx, touchSignIn, db.Micros(now), u.ID, u.PasswordHash)
+	if err == nil && n == 0 {
+		err = errPasswordChanged
+	}
+	return err
+}
+
+// replaceHash stores a hash of the same password with other costs, in u as well,
+// unless the password has been changed meanwhile.
+func (s *store) replaceHash(ctx context.Context, u *User, fresh string) error {
+	n, err := s.db.Exec(ctx, replaceHash, fresh, u.ID, u.PasswordHash)
+	if n > 0 {
+		u.PasswordHash = fresh
+	}
 	return err
 }

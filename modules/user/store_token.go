@@ -37,13 +37,13 @@ type grant struct {
 	enabled      bool  // the user and the actor
 	expiresAt    int64 // microseconds: the first of token, user and actor; 0 never
 	lastUsedAt   int64 // microseconds
-	actorRefused bool  // the actor is disabled
+	actorRefused bool  // the actor is disabled, or may not become the user any more
 }
 
 var (
 	tokenGrant = db.SQL(`SELECT t.id, t.expires_at, t.last_used_at, t.actor, COALESCE(t.actor_id, 0),
 		a.id, a.username, a.email, a.display_name, a.roles, a.circles, a.enabled, a.expires_at,
-		COALESCE(x.enabled, TRUE), COALESCE(x.expires_at, 0)
+		COALESCE(x.enabled, TRUE), COALESCE(x.expires_at, 0), COALESCE(x.roles, '[]')
 		FROM user_token t JOIN user_account a ON a.id = t.user_id LEFT JOIN user_account x ON x.id = t.actor_id
 		WHERE t.hash = ?`)
 	insertToken = db.SQL(`INSERT INTO user_token (user_id, hash, hint, name, created_at, created_by, expires_at, actor, actor_id)
@@ -54,7 +54,7 @@ var (
 		WHERE t.user_id = ? ORDER BY t.id`)
 	tokenByID     = db.SQL(`SELECT ` + tokenColumns + ` FROM user_token t JOIN user_account a ON a.id = t.user_id WHERE t.id = ?`)
 	deleteToken   = db.SQL(`DELETE FROM user_token WHERE id = ?`)
-	deleteTokens  = db.SQL(`DELETE FROM user_token WHERE user_id = ?`)
+	deleteTokens  = db.SQL(`DELETE FROM user_token WHERE user_id = ? OR actor_id = ?`)
 	deleteExpired = db.SQL(`DELETE FROM user_token WHERE expires_at > 0 AND expires_at < ?`)
 	touchToken    = db.SQL(`UPDATE user_token SET last_used_at = ? WHERE id = ? AND last_used_at < ?`)
 )
@@ -74,17 +74,19 @@ func scanToken(row db.Row) (*Token, error) {
 func (s *store) grant(ctx context.Context, hash [32]byte) (*grant, error) {
 	var g grant
 	var id auth.Identity
-	var roles, circles string
+	var roles, circles, actorRoles string
 	var enabled, actorEnabled bool
 	var tokenExpires, userExpires, actorExpires int64
 	err := s.db.Row(ctx, tokenGrant, hex.EncodeToString(hash[:])).Scan(
 		&id.TokenID, &tokenExpires, &g.lastUsedAt, &id.Actor, &g.actorID,
 		&id.UserID, &id.Username, &id.Email, &id.DisplayName, &roles, &circles, &enabled, &userExpires,
-		&actorEnabled, &actorExpires)
+		&actorEnabled, &actorExpires, &actorRoles)
 	if err != nil {
 		return db.Found[grant](nil, err)
 	}
-	if err := errors.Join(json.Unmarshal([]byte(roles), &id.Granted), json.Unmarshal([]byte(circles), &id.Circles)); err != nil {
+	var actor auth.Identity
+	err = errors.Join(json.Unmarshal([]byte(roles), &id.Granted), json.Unmarshal([]byte(circles), &id.Circles), json.Unmarshal([]byte(actorRoles), &actor.Granted))
+	if err != nil {
 		return nil, fmt.Errorf("account %d: %w", id.UserID, err)
 	}
 	for _, at := range []int64{tokenExpires, userExpires, actorExpires} {
@@ -93,6 +95,9 @@ func (s *store) grant(ctx context.Context, hash [32]byte) (*grant, error) {
 		}
 	}
 	g.identity, g.enabled, g.actorRefused = auth.New(id), enabled, !actorEnabled
+	if g.actorID != 0 && mayRuleAs(auth.New(actor), id.Granted) != nil { // one of them has got other roles since
+		g.actorRefused = true
+	}
 	return &g, nil
 }
 
@@ -136,9 +141,10 @@ func (s *store) deleteToken(ctx context.Context, id int64) error {
 	return err
 }
 
-// deleteTokens removes every token of a user.
+// deleteTokens removes every token of a user, also those with which the user acts
+// for others.
 func (s *store) deleteTokens(ctx context.Context, userID int64) error {
-	_, err := s.db.Exec(ctx, deleteTokens, userID)
+	_, err := s.db.Exec(ctx, deleteTokens, userID, userID)
 	return err
 }
 

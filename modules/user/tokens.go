@@ -55,7 +55,7 @@ func (s *Service) CreateToken(ctx context.Context, username, name string, lifeti
 	if u.ID != id.UserID {
 		as = "other"
 	}
-	secret, err := s.issue(ctx, t, false, s.created(t, as))
+	secret, err := s.issue(ctx, t, nil, s.created(t, as))
 	if err != nil {
 		return "", nil, err
 	}
@@ -154,7 +154,8 @@ func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string)
 	if err := s.inheritActor(ctx, id, t); err != nil {
 		return "", err
 	}
-	secret, err := s.issue(ctx, t, true, s.created(t, "acting"))
+	signedIn := func(ctx context.Context) error { return s.store.touchLogin(ctx, u.ID, now) }
+	secret, err := s.issue(ctx, t, signedIn, s.created(t, "acting"))
 	if err != nil {
 		return "", err
 	}

@@ -111,6 +111,52 @@ func TestATokenThatActsEndsWithItsActor(t *testing.T) {
 	s.want(401, s.do("GET", "/api/user-profile", chained, ""))
 }
 
+// A new password with which all tokens end ends those as well that somebody got
+// with the old one to act for others.
+func TestANewPasswordEndsTokensThatAct(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		s := start(t, d)
+		s.user("sso", nil, auth.RoleAPI, auth.RoleUserManagement)
+		s.user("jane", nil, auth.RoleAPI)
+		own, others := s.token("sso"), s.token("jane")
+		acting := s.want(200, s.do("POST", "/api/user/proxy-authenticate", own, `{"username":"jane","email":"jane@example.org"}`)).object(t)["token"].(string)
+		if _, err := s.SetPassword(root(t), "sso", "another password", true); err != nil {
+			t.Fatal(err)
+		}
+		s.want(401, s.do("GET", "/api/test", own, ""))
+		s.want(401, s.do("GET", "/api/test", acting, ""))
+		s.want(200, s.do("GET", "/api/test", others, ""))
+	})
+}
+
+// Who could not become somebody any more does not go on as that user either.
+func TestATokenThatActsFollowsTheRolesOfBoth(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		s := start(t, d)
+		s.user("sso", nil, auth.RoleAPI, auth.RoleUserManagement)
+		s.user("jane", nil, auth.RoleAPI)
+		body := `{"username":"jane","email":"jane@example.org"}`
+		acting := s.want(200, s.do("POST", "/api/user/proxy-authenticate", s.token("sso"), body)).object(t)["token"].(string)
+		own := s.token("jane")
+		roles := func(name string, roles ...string) {
+			t.Helper()
+			if _, err := s.Change(root(t), name, func(u *user.User) error { u.Roles = roles; return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.want(200, s.do("GET", "/api/test", acting, ""))
+		roles("jane", auth.RoleAPI, auth.RoleAdmin)
+		s.want(200, s.do("GET", "/api/test", own, ""))
+		s.want(401, s.do("GET", "/api/test", acting, ""))
+		roles("sso", auth.RoleAPI, auth.RoleAdmin)
+		s.want(200, s.do("GET", "/api/test", acting, ""))
+		roles("jane", auth.RoleAPI)
+		roles("sso", auth.RoleAPI)
+		s.want(401, s.do("GET", "/api/test", acting, ""))
+		s.want(200, s.do("GET", "/api/test", own, ""))
+	})
+}
+
 func TestTokens(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := start(t, d)
