@@ -25,7 +25,10 @@ var (
 	oneCode = db.SQL(`SELECT code, hashed, tries FROM form_verification WHERE value = ? AND expires_at > ?`)
 	putCode = db.SQL(`INSERT INTO form_verification (value, code, hashed, tries, expires_at, created_at) VALUES (?, ?, ?, 0, ?, ?)
 		ON CONFLICT (value) DO UPDATE SET code = excluded.code, hashed = excluded.hashed, tries = 0, expires_at = excluded.expires_at, created_at = excluded.created_at`)
-	lockCode   = db.SQL(`UPDATE form_verification SET value = value WHERE value = ?`)
+	// lockCode makes requests for one value wait for each other, also the first
+	// ones: it leaves a row that has expired where there is none.
+	lockCode = db.SQL(`INSERT INTO form_verification (value, code, hashed, tries, expires_at, created_at) VALUES (?, '', ?, 0, 0, 0)
+		ON CONFLICT (value) DO UPDATE SET value = excluded.value`)
 	extendCode = db.SQL(`UPDATE form_verification SET expires_at = ? WHERE value = ?`)
 	// useTry takes one of the tries; of several that come together, each takes
 	// one of its own.
@@ -83,9 +86,10 @@ func (s *Service) Verification(ctx context.Context, value string) (code string, 
 		t.Failed(t.key) // every request counts
 	}
 	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		code = "" // a transaction may run again
 		now := s.now()
 		until := db.Micros(now.Add(s.cfg.CodeLifetime))
-		if _, err := s.store.db.Exec(ctx, lockCode, key); err != nil {
+		if _, err := s.store.db.Exec(ctx, lockCode, key, false); err != nil {
 			return err
 		}
 		var hashed bool
@@ -123,6 +127,7 @@ func (s *Service) Code(ctx context.Context, value string) (code string, err erro
 	}
 	key := hash(value)
 	err = s.store.db.InTx(ctx, func(ctx context.Context) error {
+		code = ""
 		var hashed bool
 		var tries int
 		_, err := db.Found(&code, s.store.db.Row(ctx, oneCode, key, db.Micros(s.now())).Scan(&code, &hashed, &tries))

@@ -1,13 +1,16 @@
 package form_test
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules/form"
@@ -67,6 +70,34 @@ func TestCheck(t *testing.T) {
 		s.want(404, "GET", codes+"?value=v", "site", "", nil)
 		s.want(200, "POST", codes, "site", `{"value":"v"}`, &fresh)
 		s.want(200, "POST", codes+"/check", "site", `{"value":"v","code":"`+fresh.Code+`"}`, nil)
+	})
+}
+
+// Whoever asks for the code of a value at the same moment is given the same one,
+// also when it is the first.
+func TestTheFirstRequestsForACode(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		const together = 6
+		for i := range 30 {
+			value := fmt.Sprintf("v%d", i)
+			given := make([]string, together)
+			var all sync.WaitGroup
+			begin := make(chan struct{})
+			for n := range together {
+				all.Go(func() {
+					<-begin
+					var err error
+					if given[n], err = s.Verification(auth.With(t.Context(), users()["site"]), value); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			close(begin)
+			all.Wait()
+			if len(slices.Compact(given)) != 1 {
+				t.Fatalf("%s: %v", value, given)
+			}
+		}
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/event"
@@ -33,7 +34,8 @@ func Spec() module.Spec {
 
 func eventTypes() []event.Type {
 	return []event.Type{{
-		Name: eventSubmitted, Doc: "A form was submitted. What people wrote is read with the id.",
+		Name: eventSubmitted, Doc: "A form was submitted. What people wrote is read with the id, so only those hear of it who may list submissions: it needs ROLE_FORM_CRM or ROLE_ADMIN.",
+		Roles:  []string{auth.RoleFormCRM, auth.RoleAdmin},
 		Sample: json.RawMessage(`{"submission":"018f2c1e-7d57-7cc0-9a39-6f1d7a0b7c11","form_name":"contact","instance":"website","locale":"en","files":1}`),
 		Schema: event.Object("submission string", "form_name string", "instance string", "locale string", "files integer"),
 	}, {

@@ -90,6 +90,9 @@ func (s *Submission) expires(value []byte) error {
 		return problem.Field(problem.Invalid, "expire_date", "must be a date such as 2026-12-31, or null")
 	}
 	s.ExpiresAt = day
+	if day.Unix() == 0 { // which is stored as never
+		s.ExpiresAt = day.Add(time.Microsecond)
+	}
 	return nil
 }
 

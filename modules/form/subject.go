@@ -11,12 +11,14 @@ import (
 )
 
 // mentions tells whether a value stands in a JSON text, as a whole string
-// wherever, in any case.
+// wherever, in any case, or as a number that is written like it.
 func mentions(raw []byte, value string) bool {
 	switch rawjson.KindOf(raw) {
 	case rawjson.Text:
 		text, _ := rawjson.String(raw)
 		return strings.EqualFold(strings.TrimSpace(text), value)
+	case rawjson.Number:
+		return string(raw) == value
 	case rawjson.Map, rawjson.Array:
 		for it := rawjson.Iterate(raw); it.Next(); {
 			if mentions(it.Value(), value) {

@@ -159,6 +159,21 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
+// TestTheFirstDay: the day that a program sends which has no date is one that has
+// come, and not none.
+func TestTheFirstDay(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		one := s.submit("f", `{}`, `,"expire_date":"1970-01-01"`)
+		if !strings.Contains(string(one.Submission), `"expireDate":"1970-01-01T00:00:00+00:00"`) {
+			t.Errorf("%s", one.Submission)
+		}
+		s.want(404, "GET", base+"/"+one.ID, "site", "", nil)
+		if got, err := s.Expire(t.Context()); err != nil || got.Submissions != 1 {
+			t.Errorf("%+v %v", got, err)
+		}
+	})
+}
+
 func TestRetention(t *testing.T) {
 	s := serve(t, func(c *form.Config) { c.Retention = time.Hour })
 	one := s.submit("f", `{}`, "")
@@ -306,6 +321,13 @@ func TestSubject(t *testing.T) {
 		done, err := s.EraseSubject(ctx, "jane@example.org", false)
 		if err != nil || len(done.Submissions) != 2 || done.Files != 1 || done.Codes != 1 || s.rows("form_submission") != 1 || s.blobsLeft() != 0 {
 			t.Errorf("%+v %v", done, err)
+		}
+		s.submit("h", `{"phone":3225551234,"more":["x", 42 ]}`, "")
+		s.submit("h", `{"phone":32255512345,"text":"3225551234 or so"}`, "")
+		for _, number := range []string{"3225551234", "42"} {
+			if found, err := s.EraseSubject(ctx, number, true); err != nil || len(found.Submissions) != 1 {
+				t.Errorf("%s: %+v %v", number, found, err)
+			}
 		}
 		if _, err := s.ExportSubject(auth.With(t.Context(), users()["site"]), "x", &out); err == nil {
 			t.Error("without the role")

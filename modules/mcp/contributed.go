@@ -10,6 +10,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
 )
 
 var contributedName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
@@ -59,6 +60,19 @@ func (s *Service) usable(t *port.Tool, taken map[string]bool) error {
 		if err := json.Unmarshal(text, &of); err != nil || of.Type != "object" {
 			return problem.New(problem.Invalid, "a schema must be an object with the type object")
 		}
+	}
+	return listable(contributedTool(t))
+}
+
+// listable reports why a tool cannot stand in an answer. The SDK gives no answer
+// at all when a part of it cannot be written, and the client would wait for ever.
+func listable(t *sdk.Tool) error {
+	list, err := json.Marshal(&sdk.ListToolsResult{Tools: []*sdk.Tool{t}})
+	if err == nil {
+		_, err = json.Marshal(map[string]json.RawMessage{"result": list}) // it nests deeper there
+	}
+	if err != nil {
+		return problem.New(problem.Invalid, "it cannot be written as JSON: %v", err)
 	}
 	return nil
 }
@@ -129,6 +143,10 @@ func (s *Service) callSource(ctx context.Context, req *sdk.CallToolRequest, sour
 	}
 	if out == nil {
 		out = &port.ToolResult{}
+	}
+	if out.Structured != nil && (!json.Valid(out.Structured) || rawjson.KindOf(rawjson.Object(out.Structured)) != rawjson.Map) {
+		// The SDK would give no answer at all, and the client would wait for ever.
+		return nil, problem.New(problem.Internal, "the tool %s of %s answered what is no JSON object", t.Name, source.SourceName())
 	}
 	r := &result{structured: out.Structured, failed: out.Failed, content: []sdk.Content{}}
 	for _, c := range out.Content {

@@ -1,12 +1,17 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/port"
 	"github.com/quoin-cms/quoin/modules/mcp"
 )
 
@@ -202,7 +207,9 @@ func TestToolsOfOthers(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		r := replicaOn(t, d, &people{gone: map[string]bool{}}, nil)
 		session := connect(t, "ann", "", nil, r)
-		list, err := session.ListTools(t.Context(), nil)
+		listing, stop := context.WithTimeout(t.Context(), patience)
+		defer stop()
+		list, err := session.ListTools(listing, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,17 +217,60 @@ func TestToolsOfOthers(t *testing.T) {
 		for _, tool := range list.Tools {
 			seen[tool.Name]++
 		}
-		if seen["echo"] != 1 || seen["bad name"] != 0 || seen["quoin_hidden"] != 0 {
+		if seen["echo"] != 1 || seen["bad name"] != 0 || seen["deep"] != 0 || seen["quoin_hidden"] != 0 {
 			t.Errorf("%v", seen)
 		}
 		later := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"NAME","arguments":{},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 		for name, want := range map[string]string{
-			"echo": `"isError":true`, "panics": `-32603`, "quoin_hidden": `"code":-32602`, "nope": `"code":-32602`,
+			"echo": `"isError":true`, "panics": `-32603`, "quoin_hidden": `"code":-32602`, "nope": `"code":-32602`, "half": `-32603`, "list": `-32603`,
 		} {
 			_, _, body := post(t, r, "ann", strings.ReplaceAll(later, "NAME", name), "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", name)
 			if !strings.Contains(body, want) || strings.Contains(body, "broken") {
 				t.Errorf("%s: %s", name, body)
 			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		if res, err := session.CallTool(ctx, &sdk.CallToolParams{Name: "half"}); err == nil || ctx.Err() != nil {
+			t.Errorf("a tool that answers half an object: %v %v", res, err)
+		}
+	})
+}
+
+// schemed is an editor of two content types, of which one has a schema that is
+// no JSON.
+type schemed struct{ port.Editor }
+
+func (schemed) Types(context.Context) ([]port.DocumentType, error) {
+	all := []auth.Right{auth.View, auth.Create}
+	return []port.DocumentType{{Name: "broken", Singular: "Broken", Rights: all}, {Name: "page", Singular: "Page", Rights: all}}, nil
+}
+
+func (schemed) ConfigVersion(context.Context) (int64, error) { return 1, nil }
+
+func (schemed) Schema(_ context.Context, contentType string) ([]byte, error) {
+	if contentType == "broken" {
+		return []byte(`{"type":"object","properties":{"n":{"type":"number","minimum":NaN}}}`), nil
+	}
+	return []byte(`{"type":"object"}`), nil
+}
+
+func TestASchemaThatIsNoJSONCostsOneTool(t *testing.T) {
+	engines(t, func(t *testing.T, d *db.DB) {
+		r := replicaOn(t, d, &people{gone: map[string]bool{}}, nil)
+		r.Editor = schemed{}
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		list, err := connect(t, "ann", "", nil, r).ListTools(ctx, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for _, tool := range list.Tools {
+			seen[tool.Name] = true
+		}
+		if !seen["create_document_page"] || !seen["get_document_broken"] || seen["create_document_broken"] || !seen["echo"] {
+			t.Errorf("%v", seen)
 		}
 	})
 }

@@ -2,8 +2,6 @@ package mcp
 
 import (
 	"context"
-	"crypto/hmac"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -111,20 +109,8 @@ func askingFixtures() []fixture {
 	}
 }
 
-// seal and unseal protect a state that the client carries.
-func (s *Service) seal(text string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(text)) + "." + base64.RawURLEncoding.EncodeToString(s.mac([]byte(text)))
-}
-
-func (s *Service) unseal(state string) (string, error) {
-	wrong := &jsonrpc.Error{Code: codeInvalidParams, Message: "requestState is not one of this server"}
-	text, tag, _ := strings.Cut(state, ".")
-	plain, err1 := base64.RawURLEncoding.DecodeString(text)
-	mac, err2 := base64.RawURLEncoding.DecodeString(tag)
-	if err1 != nil || err2 != nil || !hmac.Equal(mac, s.mac(plain)) {
-		return "", wrong
-	}
-	return string(plain), nil
+func errNotOurs() error {
+	return &jsonrpc.Error{Code: codeInvalidParams, Message: "requestState is not one of this server"}
 }
 
 func asks(requests sdk.InputRequestMap, state string) *sdk.CallToolResult {
@@ -164,7 +150,7 @@ func (s *Service) inputFixtures() []fixture {
 			if who != nil && greeted && rooted && roots != nil {
 				return says("%s %v, %d roots", greeting, who["name"], len(roots.Roots)), nil
 			}
-			return asks(sdk.InputRequestMap{"user_name": name(), "greeting": sample("Greet somebody"), "client_roots": &sdk.ListRootsParams{}}, s.seal("inputs")), nil
+			return asks(sdk.InputRequestMap{"user_name": name(), "greeting": sample("Greet somebody"), "client_roots": &sdk.ListRootsParams{}}, s.seal([]byte("inputs"))), nil
 		}},
 		{name: prefix + "multi_round", description: "Needs two rounds", run: s.roundsFixture},
 		{name: prefix + "capabilities", description: "Needs what the client can do", run: func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -193,27 +179,27 @@ func (s *Service) inputFixtures() []fixture {
 
 func (s *Service) confirmFixture(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	if req.Params.RequestState != "" {
-		if _, err := s.unseal(req.Params.RequestState); err != nil {
-			return nil, err
+		if _, ok := s.unseal(req.Params.RequestState); !ok {
+			return nil, errNotOurs()
 		}
 		if accepted(req.Params.InputResponses, "confirm") != nil {
 			return says("state-ok"), nil
 		}
 	}
-	return asks(sdk.InputRequestMap{"confirm": question("Please confirm", "ok", "boolean")}, s.seal("confirm")), nil
+	return asks(sdk.InputRequestMap{"confirm": question("Please confirm", "ok", "boolean")}, s.seal([]byte("confirm"))), nil
 }
 
 func (s *Service) roundsFixture(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	if req.Params.RequestState == "" {
-		return asks(sdk.InputRequestMap{"step1": question("Step 1: what is your name?", "name", "string")}, s.seal("1")), nil
+		return asks(sdk.InputRequestMap{"step1": question("Step 1: what is your name?", "name", "string")}, s.seal([]byte("1"))), nil
 	}
-	state, err := s.unseal(req.Params.RequestState)
-	if err != nil {
-		return nil, err
+	state, ok := s.unseal(req.Params.RequestState)
+	if !ok {
+		return nil, errNotOurs()
 	}
-	if state == "1" {
+	if string(state) == "1" {
 		who := fmt.Sprint(accepted(req.Params.InputResponses, "step1")["name"])
-		return asks(sdk.InputRequestMap{"step2": question("Step 2: what is your colour?", "color", "string")}, s.seal("2 "+who)), nil
+		return asks(sdk.InputRequestMap{"step2": question("Step 2: what is your colour?", "color", "string")}, s.seal([]byte("2 "+who))), nil
 	}
-	return says("%s likes %v", strings.TrimPrefix(state, "2 "), accepted(req.Params.InputResponses, "step2")["color"]), nil
+	return says("%s likes %v", strings.TrimPrefix(string(state), "2 "), accepted(req.Params.InputResponses, "step2")["color"]), nil
 }

@@ -74,7 +74,16 @@ func (*bench) Tools(context.Context) ([]port.Tool, error) {
 		{Name: "get_current_user", Description: "Takes a name of the server"},
 		{Name: "bad name", Description: "Has a name that clients refuse"},
 		{Name: "panics", Description: "Panics"},
+		{Name: "half", Description: "Answers what is no JSON"},
+		{Name: "list", Description: "Answers JSON that is no object"},
+		{Name: "deep", Description: "Has a schema that no JSON can hold together with what stands around it", Input: deepSchema()},
 	}, nil
+}
+
+// deepSchema nests as deep as encoding/json reads.
+func deepSchema() []byte {
+	const levels = 9_999
+	return []byte(`{"type":"object"` + strings.Repeat(`,"not":{"x":1`, levels) + strings.Repeat("}", levels+1))
 }
 
 func (b *bench) CallTool(ctx context.Context, c port.ToolCall) (*port.ToolResult, error) {
@@ -87,6 +96,10 @@ func (b *bench) CallTool(ctx context.Context, c port.ToolCall) (*port.ToolResult
 		<-ctx.Done()
 		b.ended <- ctx.Err()
 		return nil, ctx.Err()
+	case "half":
+		return &port.ToolResult{Structured: []byte(`{"half":`)}, nil
+	case "list":
+		return &port.ToolResult{Structured: []byte(`[1]`)}, nil
 	case "panics":
 		panic("the tool is broken")
 	}

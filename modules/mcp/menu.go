@@ -163,6 +163,10 @@ func (b *toolbox) perType(ctx context.Context, m *menu) ([]*sdk.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := listable(save); err != nil { // one content type must not cost an agent the tools of the others
+				s.log.WarnContext(ctx, "the tool of a content type is left out", "content_type", t.Name, "tool", save.Name, "error", err)
+				continue
+			}
 			list = append(list, save)
 		}
 	}

@@ -298,26 +298,33 @@ func (s *Service) canAsk(req *sdk.CallToolRequest) bool {
 // sign makes the state that the client carries from the question to the answer.
 func (s *Service) sign(of release) string {
 	body, _ := json.Marshal(of) // strings and numbers always marshal
-	return base64.RawURLEncoding.EncodeToString(body) + "." + base64.RawURLEncoding.EncodeToString(s.mac(body))
+	return s.seal(body)
 }
 
-func (s *Service) mac(body []byte) []byte {
+// seal protects what the client carries.
+func (s *Service) seal(plain []byte) string {
 	h := hmac.New(sha256.New, s.secret)
-	h.Write(body)
-	return h.Sum(nil)
+	h.Write(plain)
+	return base64.RawURLEncoding.EncodeToString(plain) + "." + base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// unseal gives what seal was given. What the client brings must be the same to
+// the letter, for base64 has several ways to write the same bytes.
+func (s *Service) unseal(state string) (plain []byte, ok bool) {
+	const longest = 4096
+	if len(state) > longest || len(s.secret) == 0 {
+		return nil, false
+	}
+	text, _, _ := strings.Cut(state, ".")
+	plain, err := base64.RawURLEncoding.DecodeString(text)
+	return plain, err == nil && hmac.Equal([]byte(state), []byte(s.seal(plain)))
 }
 
 // verify reads such a state.
 func (s *Service) verify(state string) (of release, err error) {
 	wrong := problem.New(problem.Invalid, "requestState is not one of this server")
-	const longest = 4096
-	text, tag, ok := strings.Cut(state, ".")
-	if !ok || len(state) > longest || len(s.secret) == 0 {
-		return of, wrong
-	}
-	body, err1 := base64.RawURLEncoding.DecodeString(text)
-	mac, err2 := base64.RawURLEncoding.DecodeString(tag)
-	if err1 != nil || err2 != nil || !hmac.Equal(mac, s.mac(body)) {
+	body, ok := s.unseal(state)
+	if !ok {
 		return of, wrong
 	}
 	if err := json.Unmarshal(body, &of); err != nil {
