@@ -125,7 +125,12 @@ func (s *server) begin() {
 	}
 	ready := make(chan string, 1)
 	go s.read(stderr, ready)
-	t.Cleanup(s.kill)
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			s.complaints()
+		}
+	})
 	select {
 	case addr := <-ready:
 		s.base = "http://" + addr
@@ -159,6 +164,18 @@ func (s *server) read(r io.Reader, ready chan<- string) {
 		}
 	}
 	_ = s.cmd.Wait()
+}
+
+// complaints shows the errors of the log, the first ones of many.
+func (s *server) complaints() {
+	s.t.Helper()
+	left := 20
+	for line := range strings.Lines(s.log.String()) {
+		if left > 0 && strings.Contains(line, `"level":"ERROR"`) {
+			s.t.Logf("the server says: %.2000s", line)
+			left--
+		}
+	}
 }
 
 // kill is kill -9, and waits for the end.

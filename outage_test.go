@@ -5,16 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/search/typesense/double"
 	"github.com/quoin-cms/quoin/core/testkit"
 )
 
-// TestOutages stops PostgreSQL and MinIO under load and starts them again, each
-// alone and both at once: clients get clear answers, /readyz names what is
-// away, and everything goes on by itself. Nothing that was answered is lost.
+// TestOutages stops PostgreSQL, MinIO and the search server under load and
+// starts them again, each alone and two at once, and lets PostgreSQL and the
+// search server hang: clients get clear answers, /readyz names what is away, and
+// everything goes on by itself. Nothing that was answered is lost.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	database, bucket := testkit.StartPostgres(t), testkit.StartMinIO(t)
-	s := replica(t, sharedBy(t, database.URL(), bucket.URL()))
+	engine := searchServer(t)
+	s := replica(t, append(sharedBy(database.URL(), bucket.URL(), engine), "QUOIN_DATABASE__ANSWER_WITHIN=3s"))
 	s.login()
 	s.must(http.MethodPost, "/api/admin/content-type/note", crashType)
 	hooks := listen(t, s)
@@ -31,6 +34,25 @@ func TestOutages(t *testing.T) {
 		testkit.Eventually(t, func() bool { return l.count("503") > refused+20 })
 		database.Start()
 		s.state(http.StatusOK, `"database":"ok"`)
+		l.reach(20)
+
+		refused = l.count("503")
+		database.Freeze()
+		s.state(http.StatusServiceUnavailable, `"database":"failing"`)
+		testkit.Eventually(t, func() bool { return l.count("503") > refused })
+		database.Thaw()
+		s.state(http.StatusOK, `"database":"ok"`)
+		l.reach(20)
+
+		refused = l.count("503")
+		hang := make(chan struct{})
+		engine.Inject([]double.Fault{{Drop: true}, {Hold: hang}}[round])
+		s.state(http.StatusServiceUnavailable, `"search":"failing"`)
+		testkit.Eventually(t, func() bool { return l.count("503") > refused })
+		l.reach(20) // documents need no search
+		engine.Heal()
+		close(hang)
+		s.state(http.StatusOK, `"search":"ok"`)
 		l.reach(20)
 
 		refused = l.count("503")

@@ -17,17 +17,21 @@ func replica(t *testing.T, vars []string) *server {
 	return start(t, append(vars[:len(vars):len(vars)], "QUOIN_DATA="+t.TempDir())...)
 }
 
-// shared are the variables of servers that share everything, and what ends
-// what they share.
-func sharedBy(t *testing.T, database, bucket string) []string {
-	t.Helper()
-	d := double.New(double.Options{Key: "secret", Violation: t.Errorf})
-	t.Cleanup(d.Close)
+// sharedBy are the variables of servers that share everything.
+func sharedBy(database, bucket string, search *double.Server) []string {
 	return []string{
-		"QUOIN_DATABASE_URL=" + database, "QUOIN_BLOB__URL=" + bucket, "QUOIN_SEARCH__ENGINE=typesense", "QUOIN_SEARCH__URL=" + d.URL(), "QUOIN_SEARCH__KEY=secret",
+		"QUOIN_DATABASE_URL=" + database, "QUOIN_BLOB__URL=" + bucket, "QUOIN_SEARCH__ENGINE=typesense", "QUOIN_SEARCH__URL=" + search.URL(), "QUOIN_SEARCH__KEY=secret",
 		"QUOIN_SERVER__DRAIN_DELAY=500ms", `QUOIN_WEBHOOK__ALLOW_NETWORKS=["127.0.0.0/8"]`, "QUOIN_WEBHOOK__SCHEDULE=[\"200ms\",\"1s\",\"1s\",\"1s\",\"1s\",\"1s\",\"1s\"]",
 		"QUOIN_JOB__START_AFTER=500ms", "QUOIN_MODULES__WITNESS__ENABLED=false", // it takes what is written twice for a fault
 	}
+}
+
+// searchServer is one that behaves as Typesense does.
+func searchServer(t *testing.T) *double.Server {
+	t.Helper()
+	d := double.New(double.Options{Key: "secret", Violation: t.Errorf})
+	t.Cleanup(d.Close)
+	return d
 }
 
 // terminate is SIGTERM; the server must end in good order.
@@ -56,7 +60,7 @@ func indexed(t *testing.T, s *server) {
 // TestRollingRestart ends two servers behind a balancer in turns, under load.
 // No request fails, none is lost.
 func TestRollingRestart(t *testing.T) {
-	vars := sharedBy(t, testkit.Postgres(t, testkit.WithoutFsync()), testkit.MinIO(t))
+	vars := sharedBy(testkit.Postgres(t, testkit.WithoutFsync()), testkit.MinIO(t), searchServer(t))
 	servers := []*server{replica(t, vars), replica(t, vars)}
 	servers[0].login()
 	servers[0].must(http.MethodPost, "/api/admin/content-type/note", crashType)

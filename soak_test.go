@@ -165,7 +165,7 @@ func (l *traffic) agent() {
 	defer cancel()
 	first := send(ctx, http.MethodPost, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"soak","version":"1"}}}`)
 	done(first)
-	if first == nil {
+	if first == nil || first.StatusCode >= 300 {
 		return
 	}
 	session := first.Header.Get("Mcp-Session-Id")

@@ -64,13 +64,13 @@ func Open(ctx context.Context, c *Config, o Options) (*App, error) {
 			return nil, fmt.Errorf("the data folder: %w", err)
 		}
 	}
-	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns, Version: o.Version, Traced: c.Telemetry.Traces.Enabled})
+	d, err := db.Open(ctx, db.Config{URL: c.Database.URL.Reveal(), Path: c.databaseFile(), MaxConns: c.Database.MaxConns, AnswerWithin: c.Database.AnswerWithin, Version: o.Version, Traced: c.Telemetry.Traces.Enabled})
 	if err != nil {
 		return nil, err
 	}
 	a := &App{Config: c, Log: o.Log, DB: d, Modules: specs, Checks: telemetry.NewChecks(5 * time.Second), Welcome: &module.Welcome{}, api: &module.API{}, release: func() {},
 		commands: module.NewCommands(specs), examples: o.Examples, stopping: make(chan struct{})}
-	a.queues = &queues{db: d}
+	a.queues = &queues{db: d, config: c}
 	if a.tracing, err = telemetry.NewTracing(ctx, c.Telemetry.Traces, o.Version, o.Log); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}

@@ -13,9 +13,9 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/quoin-cms/quoin/core/blob"
+	"github.com/quoin-cms/quoin/core/blob/place"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/module"
-	"github.com/quoin-cms/quoin/core/work"
 )
 
 const (
@@ -45,6 +45,7 @@ func Doctor(ctx context.Context, c *Config, o Options) []module.Finding {
 	}
 	defer func() { d.failed("database", a.Close()) }()
 	d.database(ctx, a)
+	d.replicas(ctx, a)
 	if d.migrations(ctx, a) {
 		d.work(ctx, a)
 		d.blobs(ctx, a)
@@ -81,7 +82,8 @@ func (d *doctor) folder() {
 	case errors.Is(err, os.ErrNotExist):
 		d.say(check, module.Warn, path+" does not exist", "the server makes it at its first start; is server.data right?")
 		return
-	case d.failed(check, err):
+	case err != nil:
+		d.say(check, module.Fail, err.Error(), "is server.data right, and may this user look into it?")
 		return
 	case !info.IsDir():
 		d.say(check, module.Fail, path+" is not a folder", "set server.data to a folder")
@@ -92,10 +94,11 @@ func (d *doctor) folder() {
 	}
 	f, err := os.CreateTemp(path, ".doctor-*")
 	if err != nil {
-		d.say(check, module.Fail, err.Error(), "give the folder to the user that runs the server: chown -R")
+		d.say(check, module.Fail, err.Error(), giveBack(path))
 		return
 	}
 	d.failed(check, errors.Join(f.Close(), os.Remove(f.Name())))
+	d.permissions(check, path)
 	var room syscall.Statfs_t
 	if d.failed(check, syscall.Statfs(path, &room)) {
 		return
@@ -168,7 +171,7 @@ func retry(table, queue string) string {
 
 func (d *doctor) work(ctx context.Context, a *App) {
 	const check = "work"
-	all, err := work.AllStats(ctx, a.DB)
+	all, err := d.config.queues(ctx, a.DB)
 	if d.failed(check, err) {
 		return
 	}
@@ -204,11 +207,18 @@ func (d *doctor) work(ctx context.Context, a *App) {
 func (d *doctor) blobs(ctx context.Context, a *App) {
 	const check = "files"
 	store, err := a.Blobs()
-	if d.failed(check, err) {
+	if err != nil {
+		d.say(check, module.Fail, err.Error(), "see the section blob of the configuration, and whether this user may write there")
 		return
+	}
+	if folder := place.Folder(a.Config.Blob.URL.Reveal()); folder != "" { // server.data has been looked at
+		d.permissions(check, folder)
 	}
 	if err := store.Check(ctx); err != nil {
 		d.say(check, module.Fail, fmt.Sprintf("%s cannot be used: %v", store, err), "see the section blob of the configuration, and whether the storage runs")
+		return
+	}
+	if !d.writable(ctx, check, store) {
 		return
 	}
 	looked, missing, example := 0, 0, ""

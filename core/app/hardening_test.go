@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/app"
+	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/modules"
 )
 
@@ -121,5 +123,14 @@ func TestHeadersHaveALimit(t *testing.T) {
 	r := start(t, load(t, nil, folder(t)))
 	if got := ask(t, http.DefaultTransport, "GET", r.base+"/livez", "", map[string]string{"X-Large": strings.Repeat("x", 100<<10)}); got.StatusCode != 431 {
 		t.Errorf("%d", got.StatusCode)
+	}
+}
+
+func TestNumbersThatMustNotBeNegative(t *testing.T) {
+	for _, set := range []string{"database.max_conns=-1", "database.answer_within=-1s", "server.drain_delay=-1s"} {
+		key, _, _ := strings.Cut(set, "=")
+		if _, err := app.Load(nil, conf.Options{Set: []string{set}}); err == nil || !strings.Contains(err.Error(), key+": must not be negative") {
+			t.Errorf("%s: %v", set, err)
+		}
 	}
 }

@@ -243,3 +243,24 @@ func TestAFailingCheckIsNotReadyAndKeepsItsReason(t *testing.T) {
 		t.Errorf("livez: %d", status)
 	}
 }
+
+// TestAWorkerThatIsToldToStopWhileItStartsHasNotFailed is about what a service
+// that is cut short gives back.
+func TestAWorkerThatIsToldToStopWhileItStartsHasNotFailed(t *testing.T) {
+	d := &diary{}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	slow := d.service("slow", module.PhaseWork, func(ctx context.Context) error {
+		cancel()
+		return ctx.Err()
+	})
+	slow.Worker = true
+	c := load(t, []module.Spec{parts("a", services(slow))}, folder(t), "database.url="+testkit.Postgres(t, testkit.WithoutFsync()))
+	err := app.Work(ctx, c, app.Options{Log: telemetry.Discard(), Version: "test"}, func(*app.App) { t.Error("it was never ready") })
+	if err != nil {
+		t.Error(err)
+	}
+	if got := d.read(); !slices.Equal(got, []string{"start slow", "stop slow"}) {
+		t.Errorf("got %v", got)
+	}
+}

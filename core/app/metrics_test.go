@@ -9,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quoin-cms/quoin/core/app"
 	"github.com/quoin-cms/quoin/core/db"
+	"github.com/quoin-cms/quoin/core/module"
+	"github.com/quoin-cms/quoin/core/telemetry"
 	"github.com/quoin-cms/quoin/core/testkit"
 	"github.com/quoin-cms/quoin/modules"
 )
@@ -96,6 +99,42 @@ func TestStatusOfOldClients(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, func() bool { status, color := ask(); return status == 503 && color == "red" })
+}
+
+var neglect = db.SQL(`UPDATE work_schedule SET due_at = 1, owner = NULL WHERE queue LIKE ?`)
+
+// TestTheTasksOfAModuleThatIsOffAreNotLate switches modules off that have had
+// periodic tasks.
+func TestTheTasksOfAModuleThatIsOffAreNotLate(t *testing.T) {
+	data := folder(t)
+	r := start(t, load(t, modules.All(), data, cheap()...))
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	off := append(cheap(), "modules.form.enabled=false", "modules.job.enabled=false")
+	r = start(t, load(t, modules.All(), data, off...))
+	for _, task := range []string{"form.%", "job.%"} {
+		if n, err := r.app.DB.Exec(t.Context(), neglect, task); err != nil || n == 0 {
+			t.Fatalf("%s: %d tasks, %v", task, n, err)
+		}
+	}
+	if status, body := r.send("GET", "/status.json", "", ""); status != 200 || !strings.Contains(body, `"green"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := r.end(); err != nil {
+		t.Fatal(err)
+	}
+	for what, set := range map[string][]string{"off": off, "on": cheap()} {
+		warned := ""
+		for _, f := range app.Doctor(t.Context(), load(t, modules.All(), data, set...), app.Options{Log: telemetry.Discard(), Version: "test"}) {
+			if f.Check == "work" && f.Level != module.Fine {
+				warned += f.Says
+			}
+		}
+		if strings.Contains(warned, "form.expire") != (what == "on") {
+			t.Errorf("%s: the doctor says %q", what, warned)
+		}
+	}
 }
 
 // TestAlertsAndDashboardsAskForMetricsThatThereAre reads the metrics of the

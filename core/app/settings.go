@@ -48,6 +48,9 @@ func (s Server) Validate() error {
 	if s.MaxBody < 1024 {
 		errs = append(errs, errors.New("max_body: must be at least 1KiB"))
 	}
+	if s.DrainDelay < 0 {
+		errs = append(errs, errors.New("drain_delay: must not be negative"))
+	}
 	if s.StopWithin <= 0 {
 		errs = append(errs, errors.New("stop_within: must be positive"))
 	}
@@ -56,9 +59,22 @@ func (s Server) Validate() error {
 
 // Database is the section `database`.
 type Database struct {
-	URL         conf.Secret `yaml:"url" doc:"postgres://user:password@host/name moves the server to PostgreSQL; empty means SQLite in the data folder."`
-	MaxConns    int         `yaml:"max_conns" doc:"Connections to PostgreSQL, or readers of SQLite; 0 chooses."`
-	AutoMigrate bool        `yaml:"auto_migrate" doc:"Bring the database up to date at start. Otherwise the server refuses to start when it is behind: run quoin migrate up."`
+	URL          conf.Secret   `yaml:"url" doc:"postgres://user:password@host/name moves the server to PostgreSQL; empty means SQLite in the data folder."`
+	MaxConns     int           `yaml:"max_conns" doc:"Connections to PostgreSQL, or readers of SQLite; 0 chooses."`
+	AnswerWithin time.Duration `yaml:"answer_within" doc:"How long PostgreSQL may be silent while an answer is awaited, before it is taken for one that hangs and the request is answered with 503; 0 is no limit. Migrations have none."`
+	AutoMigrate  bool          `yaml:"auto_migrate" doc:"Bring the database up to date at start. Otherwise the server refuses to start when it is behind: run quoin migrate up."`
+}
+
+// Validate implements the check of package conf.
+func (d Database) Validate() error {
+	var errs []error
+	if d.MaxConns < 0 { // to SQLite it would mean no bound, and a new connection for each read
+		errs = append(errs, errors.New("max_conns: must not be negative"))
+	}
+	if d.AnswerWithin < 0 {
+		errs = append(errs, errors.New("answer_within: must not be negative"))
+	}
+	return errors.Join(errs...)
 }
 
 // Instance is the section `instance`.
@@ -143,7 +159,7 @@ type Config struct {
 func Declare(all []module.Spec) *Config {
 	c := &Config{
 		Server:   Server{Listen: "127.0.0.1:8080", Data: "./quoin-data", MaxBody: 16 << 20, ProxyHeaders: web.XForwarded, StopWithin: 20 * time.Second},
-		Database: Database{AutoMigrate: true},
+		Database: Database{AnswerWithin: time.Minute, AutoMigrate: true},
 		Blob:     Blob{MinFree: 256 << 20},
 		Log:      Log{Level: "info", Format: "json"},
 		Instance: Instance{ID: "quoin_"},

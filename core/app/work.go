@@ -41,6 +41,8 @@ func Work(ctx context.Context, c *Config, o Options, ready func(a *App)) (err er
 		a.Checks.SetState(telemetry.Ready)
 		ready(a)
 		<-ctx.Done()
+	} else if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = nil // told to stop before it was ready
 	}
 	a.Checks.SetState(telemetry.Draining)
 	close(a.stopping)

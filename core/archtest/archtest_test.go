@@ -66,7 +66,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"config/config.go", "go.yaml.in/yaml/v3", "standard library only"},
 		{"sdk/plugin/serve.go", ours + "sdk/proto", ""},
 		{"sdk/plugin/serve.go", ours + "core/problem", "sdk stands alone"},
-		{"sdk/client/main_test.go", ours + "core/cli", ""},
+		{"sdk/client/main_test.go", ours + "core/cli", "sdk stands alone"},
 		{"sdk/client/client.go", ours + "core/cli", "sdk stands alone"},
 		{"sdk/plugin/serve.go", "github.com/hashicorp/go-plugin", ""},
 		{"sdk/manifest/manifest.go", "go.yaml.in/yaml/v3", ""},

@@ -100,9 +100,6 @@ func judge(e edge) string {
 	case "config":
 		return "config holds files and embeds them; main hands them to core, so it imports nothing of ours"
 	case "sdk":
-		if e.test && e.from == "sdk/client" && (withinAny(e.to, "core/cli", "config") || e.to == "modules") {
-			return "" // the client is tried on the whole server
-		}
 		return only(e, "sdk stands alone, so that plugin authors stay light: copy the little type you need into sdk", "sdk")
 	case "plugins":
 		return only(e, "a plugin sees sdk only, as a stranger's would: ask for a host service in sdk/host", "sdk", first(e.from, 2))

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,10 +26,9 @@ import (
 // it is complete and on the disk. The server may run meanwhile.
 func Create(ctx context.Context, p *Place, path string) (*Manifest, error) {
 	if _, err := os.Lstat(path); err == nil {
-		return nil, fmt.Errorf("%s exists already: a backup does not replace a file", path)
+		return nil, exists(path)
 	}
-	partial := path + ".partial"
-	f, err := os.OpenFile(partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600) //nolint:gosec // the operator names it
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.partial") // of its own, for another process may be at the same
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +36,27 @@ func Create(ctx context.Context, p *Place, path string) (*Manifest, error) {
 	err = w.write(ctx)
 	err = errors.Join(err, w.zip.Close(), f.Sync(), f.Close())
 	if err == nil {
-		err = os.Rename(partial, path)
+		err = name(f.Name(), path)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.Remove(partial))
+		return nil, errors.Join(err, os.Remove(f.Name()))
 	}
 	return &w.manifest, syncFolder(filepath.Dir(path))
+}
+
+// name gives a file the name that it is to have, which no other file has.
+func name(partial, path string) error {
+	switch err := os.Link(partial, path); {
+	case errors.Is(err, fs.ErrExist):
+		return exists(path)
+	case err == nil:
+		return os.Remove(partial)
+	}
+	return os.Rename(partial, path) // not every file system has links
+}
+
+func exists(path string) error {
+	return fmt.Errorf("%s exists already: a backup does not replace a file", path)
 }
 
 func syncFolder(path string) error {

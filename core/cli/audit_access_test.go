@@ -27,11 +27,24 @@ func TestAuditOfAccess(t *testing.T) {
 const (
 	jane    = `{"class":"EMS\\CoreBundle\\Entity\\User","arguments":[],"replaced":[],"properties":{"username":"jane","email":"jane@example.org","enabled":true,"roles":["ROLE_API"],"plainPassword":"correct horse 1"}}`
 	promote = `{"class":"EMS\\CoreBundle\\Entity\\User","arguments":[],"replaced":[],"properties":{"username":"jane","email":"jane@example.org","enabled":true,"roles":["ROLE_API","ROLE_FORM_CRM"],"plainPassword":"correct horse 2"}}`
+	nightly = `{"class":"EMS\\CoreBundle\\Entity\\Schedule","arguments":[],"replaced":[],"properties":{"name":"nightly","cron":"0 3 * * *","command":"echo hidden","tag":"shell"}}`
 	place   = `{"class":"EMS\\CoreBundle\\Entity\\Environment","arguments":[],"replaced":[],"properties":{"name":"staging","alias":"staging","managed":true}}`
 )
 
 func auditAccess(t *testing.T, vars []string) {
 	s := serve(t, vars, "--samples")
+	for _, name := range []string{"admin", "secret typed as a name"} {
+		if status := s.status("", "POST", "/auth-token", `{"username":"`+name+`","password":"wrong secret"}`); status != 401 {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if status := s.status("qn_wrong-token", "GET", "/api/test", ""); status != 401 {
+		t.Errorf("a wrong token: %d", status)
+	}
+	if err := s.end(); err != nil { // which tells what was refused
+		t.Fatal(err)
+	}
+	s = serve(t, vars)
 	var signed struct{ AuthToken string }
 	s.send("", "POST", "/auth-token", `{"username":"admin","password":"`+password+`"}`, &signed)
 	token := signed.AuthToken
@@ -54,6 +67,11 @@ func auditAccess(t *testing.T, vars []string) {
 	s.send(token, "POST", "/api/forms/submissions", `{"form_name":"contact","instance":"web","locale":"en","data":{"name":"Somebody Private"}}`, &form)
 	s.send(token, "GET", "/api/forms/submissions/"+form.ID, "", nil)
 	s.send(token, "POST", "/api/admin/environment/staging", place, nil)
+	s.send(token, "POST", "/api/admin/schedule/nightly", nightly, nil)
+	s.send(token, "POST", "/api/admin/schedule/nightly", strings.Replace(nightly, "0 3", "0 4", 1), nil)
+	s.send(token, "DELETE", "/api/admin/schedule/nightly", "", nil)
+	must(t, vars, "schedule", "put", "weekly", "0 3 * * 1", "echo hidden", "--user", "admin", "--tag", "shell")
+	must(t, vars, "schedule", "remove", "weekly")
 	s.send(token, "DELETE", "/api/admin/user/jane", "", nil)
 	must(t, vars, "user", "create", "robot", "--role", "ROLE_API", "--password-stdin=false")
 	robot := strings.TrimSpace(must(t, vars, "token", "create", "robot"))
@@ -61,6 +79,8 @@ func auditAccess(t *testing.T, vars []string) {
 	all := awaitTrail(t, s, token)
 	for what, want := range map[string]struct{ actor, data string }{
 		"admin.user.login user:admin":              {"admin", `"token":`},
+		"admin.user.login_failed user:admin":       {"nobody", `"reason":"password"`},
+		"admin.user.login_failed ":                 {"nobody", `"count":1`},
 		"admin.user.created user:jane":             {"admin", `"roles":["ROLE_API"]`},
 		"admin.user.changed user:jane":             {"admin", `"changed":["password","roles"]`},
 		"admin.user.deleted user:jane":             {"admin", ``},
@@ -76,6 +96,11 @@ func auditAccess(t *testing.T, vars []string) {
 		"admin.user.created user:admin":            {"start", ``},
 		"admin.user.created user:robot":            {"command line", `"enabled":true`},
 		"admin.token.created user:robot":           {"command line", ``},
+		"admin.schedule.created schedule:nightly":  {"admin", `"cron":"0 3 * * *"`},
+		"admin.schedule.changed schedule:nightly":  {"admin", `"changed":["cron"]`},
+		"admin.schedule.deleted schedule:nightly":  {"admin", ``},
+		"admin.schedule.created schedule:weekly":   {"command line", `"user":"admin"`},
+		"admin.schedule.deleted schedule:weekly":   {"command line", ``},
 	} {
 		i := slices.IndexFunc(all, func(e entry) bool { return e.Type+" "+e.Subject == what })
 		if i < 0 {
@@ -83,15 +108,15 @@ func auditAccess(t *testing.T, vars []string) {
 			continue
 		}
 		e := all[i]
-		if !strings.Contains(string(e.Data), want.data) || want.actor != "" && e.Actor != want.actor {
+		if !strings.Contains(string(e.Data), want.data) || want.actor != "" && e.Actor != strings.TrimPrefix(want.actor, "nobody") {
 			t.Errorf("%s: %+v %s", what, e, e.Data)
 		}
-		if want.actor == "admin" && (e.From != "127.0.0.1" || e.RequestID == "") || want.actor == "command line" && e.From != "" {
+		if (want.actor == "admin" || want.actor == "nobody") && (e.From != "127.0.0.1" || e.RequestID == "") || want.actor == "command line" && e.From != "" {
 			t.Errorf("%s comes from %q in the request %q", what, e.From, e.RequestID)
 		}
 	}
 	for _, e := range all {
-		for _, secret := range []string{token, made.Token, acting.Token, robot, hook.Secret, rotated.Secret, "hidden", "correct horse", "Somebody Private", "argon2"} {
+		for _, secret := range []string{token, made.Token, acting.Token, robot, hook.Secret, rotated.Secret, "hidden", "correct horse", "Somebody Private", "argon2", "wrong secret", "typed as a name", "wrong-token"} {
 			if secret == "" || strings.Contains(string(e.Data), secret) {
 				t.Errorf("%s tells a secret: %s (%q)", e.Type, e.Data, secret)
 			}
@@ -100,7 +125,7 @@ func auditAccess(t *testing.T, vars []string) {
 	if out := must(t, vars, "audit", "--type", "admin.user.*", "--actor", "admin"); strings.Count(out, "user:jane") != 3 || !strings.Contains(out, "127.0.0.1") {
 		t.Errorf("%s", out)
 	}
-	for _, name := range []string{"admin.user.created", "admin.*", "config.saved"} {
+	for _, name := range []string{"admin.user.created", "admin.user.login_failed", "admin.*", "config.saved"} {
 		if status := s.status(robot, "POST", "/api/webhook-subscriptions", `{"endpointUrl":"https://example.org/r","events":["`+name+`"]}`); status != 400 {
 			t.Errorf("%s may be subscribed to by everybody: %d", name, status)
 		}

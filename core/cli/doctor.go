@@ -14,7 +14,7 @@ import (
 func (e *env) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Look for what is wrong with the installation, and what to do about it", Args: cobra.NoArgs,
-		Long: "Look at the configuration, the data folder, the database and its migrations, clocks, files, work that is stuck, and whether the index has what the database has. It changes nothing, and the server may run. It fails when something is wrong; warnings are not failures.",
+		Long: "Look at the configuration, the data folder and who may write there, the database, its migrations and the versions of the processes that share it (PostgreSQL), clocks, files, work that is stuck, and whether the index has what the database has. It changes nothing, and the server may run. It fails when something is wrong; warnings are not failures.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			found := []module.Finding{{Check: "configuration", Level: module.Fine, Says: "valid"}}
 			c, err := e.load()

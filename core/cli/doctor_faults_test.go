@@ -19,7 +19,7 @@ func TestTheDoctorFindsFaults(t *testing.T) {
 	s := serve(t, vars, "--samples")
 	token := s.token()
 	s.send(token, "POST", "/api/data/page/index?refresh=true", `{"label":"a"}`, nil)
-	d, err := db.Open(t.Context(), db.Config{URL: url})
+	d, err := db.Open(t.Context(), db.Config{URL: url, Version: program().Version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,4 +102,55 @@ func TestTheDoctorFindsWhatIsAway(t *testing.T) {
 			t.Errorf("%s: %+v, %v", check, f, err)
 		}
 	}
+}
+
+// TestTheDoctorTellsWhichVersionsRun: processes on one PostgreSQL, in the middle
+// of an upgrade and after it.
+func TestTheDoctorTellsWhichVersionsRun(t *testing.T) {
+	url := testkit.Postgres(t, testkit.WithoutFsync())
+	vars := variables(filepath.Join(t.TempDir(), "data"), "QUOIN_DATABASE_URL="+url)
+	must(t, vars, "migrate", "up")
+	replicas := func(level string, says ...string) {
+		t.Helper()
+		found, _ := diagnose(t, vars)
+		f := found["replicas"]
+		for _, text := range says {
+			if f.Level != level || !strings.Contains(f.Says, text) || (f.Do != "") != (level == "warn") {
+				t.Errorf("%+v, want %s %q", f, level, text)
+			}
+		}
+	}
+	join := func(version string) (leave func()) {
+		t.Helper()
+		d, err := db.Open(t.Context(), db.Config{URL: url, Version: version})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func() { _ = d.Close() }
+	}
+	gone := func(n int) { // a connection that is closed is seen for a moment
+		t.Helper()
+		d, err := db.Open(t.Context(), db.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = d.Close() }()
+		testkit.Eventually(t, func() bool {
+			all, err := d.Processes(t.Context())
+			return err == nil && len(all) == n+1
+		})
+	}
+	gone(0)
+	replicas("ok", "no other process")
+	one, two, old := join("v1.2.3"), join("v1.2.3"), join("v1.2.2")
+	replicas("warn", "1 of quoin v1.2.2 (", "2 of quoin v1.2.3 (", "this command is of quoin v1.2.3")
+	old()
+	gone(2)
+	replicas("ok", "2 of quoin v1.2.3 (")
+	one()
+	two()
+	newer := join("v1.3.0")
+	gone(1)
+	replicas("warn", "1 of quoin v1.3.0 (", "this command is of quoin v1.2.3")
+	newer()
 }

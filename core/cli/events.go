@@ -30,6 +30,9 @@ func (e *env) onBus(run func(cmd *cobra.Command, a *app.App, args []string) erro
 			return err
 		}
 		defer func() { err = errors.Join(err, a.Close()) }()
+		if err := a.Migrate(cmd.Context()); err != nil { // as the commands of modules do
+			return err
+		}
 		return run(cmd, a, args)
 	}
 }

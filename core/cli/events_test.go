@@ -23,3 +23,11 @@ func TestEventsOfTheBus(t *testing.T) {
 		t.Errorf("%v", r.err)
 	}
 }
+
+// TestEventsOfANewDatabase asks where no server has run yet.
+func TestEventsOfANewDatabase(t *testing.T) {
+	vars := variables(filepath.Join(t.TempDir(), "data"))
+	if r := run(t, vars, "events", "status"); r.err != nil {
+		t.Error(r.err)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -170,18 +171,42 @@ func folders(dir, kind string) ([]*importGroup, error) {
 	}
 	var list []*importGroup
 	for _, d := range entries {
-		if !d.IsDir() {
-			continue
+		folder := filepath.Join(dir, d.Name())
+		info, err := os.Stat(folder) // of what a link leads to
+		if errors.Is(err, os.ErrNotExist) {
+			continue // to nothing, as the locks of editors
 		}
-		files, err := filepath.Glob(filepath.Join(dir, d.Name(), "*.json"))
 		if err != nil {
 			return nil, err
 		}
-		if len(files) > 0 { // a folder of assets has no JSON
+		if !info.IsDir() || kind == "config" && d.Name() == assetsFolder {
+			continue
+		}
+		files, err := jsonFiles(folder)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) > 0 {
 			list = append(list, &importGroup{Kind: kind, Name: d.Name(), files: files})
 		}
 	}
 	return list, nil
+}
+
+// jsonFiles lists the files of a folder that hold JSON. The path of the folder is
+// no pattern: it may hold brackets.
+func jsonFiles(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, d := range entries {
+		if strings.HasSuffix(d.Name(), ".json") {
+			files = append(files, filepath.Join(folder, d.Name()))
+		}
+	}
+	return files, nil
 }
 
 // importer sends the files to the server.
@@ -252,6 +277,9 @@ func (i *importer) check(ctx context.Context) error {
 }
 
 func noServer(server string, err error) error {
+	if u, unread := url.Parse(server); unread == nil {
+		server = u.Redacted()
+	}
 	return fmt.Errorf("no server at %s: %w (start one with `quoin serve`, or name it with --server)", server, err)
 }
 

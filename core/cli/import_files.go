@@ -17,10 +17,13 @@ import (
 
 func newBlake3() hash.Hash { return blake3.New(32, nil) }
 
+// assetsFolder is the folder of admin that holds files, and no configuration.
+const assetsFolder = "assets"
+
 // assets lists the files of an export that documents may name by their hash.
 func assets(dir string) (*importGroup, error) {
 	g := &importGroup{Kind: "files", Name: "assets"}
-	err := filepath.WalkDir(filepath.Join(dir, "admin", "assets"), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(dir, "admin", assetsFolder), func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

@@ -164,6 +164,29 @@ func TestImportOfABrokenExport(t *testing.T) {
 	}
 }
 
+// TestImportOfAnOddFolder imports from a folder whose name would be a pattern,
+// with a file of JSON among the assets and documents behind a link.
+func TestImportOfAnOddFolder(t *testing.T) {
+	s, token := fresh(t)
+	parent := copyOf(t, "testdata/export")
+	dir := filepath.Join(filepath.Dir(parent), "export [1]")
+	if err := os.Rename(parent, dir); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "admin/assets/site.json"), `{"an":"asset"}`)
+	elsewhere := filepath.Join(t.TempDir(), "article")
+	if err := os.Rename(filepath.Join(dir, "document/article"), elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, "document/article")); err != nil {
+		t.Fatal(err)
+	}
+	r := s.importing(t.Context(), dir, token)
+	if config, documents := report(t, r); r.err != nil || config.Created != 2 || documents.Created != 3 || !strings.Contains(r.out, `"assets"`) {
+		t.Errorf("%v %+v %+v", r.err, config, documents)
+	}
+}
+
 func TestImportSaysWhyItCannotBegin(t *testing.T) {
 	s, token := fresh(t)
 	reader := strings.TrimSpace(must(t, s.vars, "token", "create", nobody(t, s)))
@@ -175,11 +198,12 @@ func TestImportSaysWhyItCannotBegin(t *testing.T) {
 		{"bad token", "testdata/export", s.base, "qn_wrong", "refuses the token"},
 		{"weak token", "testdata/export", s.base, reader, "ROLE_API"},
 		{"no server", "testdata/export", "http://127.0.0.1:1", token, "no server at http://127.0.0.1:1"},
+		{"a password in it", "testdata/export", "http://me:secret@127.0.0.1:1", token, "no server at http://me:xxxxx@127.0.0.1:1"},
 		{"no address", "testdata/export", "127.0.0.1:8080", token, "no server at 127.0.0.1:8080"},
 		{"another server", "testdata/export", other.URL, token, "is this the right server?"},
 	} {
 		r := run(t, nil, "import", "elasticms", c.dir, "--server", c.server, "--token", c.token)
-		if r.err == nil || !strings.Contains(r.err.Error(), c.says) || r.out != "" {
+		if r.err == nil || !strings.Contains(r.err.Error(), c.says) || strings.Contains(r.err.Error(), "secret") || r.out != "" {
 			t.Errorf("%s: %v %q", c.name, r.err, r.out)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/quoin-cms/quoin/core/pluginhost"
 	"github.com/quoin-cms/quoin/core/pluginhost/author"
 	"github.com/quoin-cms/quoin/core/telemetry"
+	"github.com/quoin-cms/quoin/core/work"
 )
 
 // pluginDevCommand is in package cli, and not with the others, because it runs a
@@ -127,23 +128,16 @@ func example(schema []byte) string {
 
 // follow builds when a source file changed; the host sees the new program.
 func (d *pluginDev) follow(ctx context.Context) {
-	tick := time.NewTicker(300 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	work.Every(ctx, 300*time.Millisecond, func() {
 		if d.look() == d.state {
-			continue
+			return
 		}
 		word := "Built again."
 		if err := d.build(ctx); err != nil {
 			word = "It does not build; the former one goes on.\n" + err.Error()
 		}
 		_, _ = fmt.Fprintln(d.e.out, word)
-	}
+	})
 }
 
 // look gives a text that changes with the source.
