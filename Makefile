@@ -3,7 +3,7 @@
 GO      ?= go
 GOLANGCI ?= $(GO) tool -modfile=.golangci.mod golangci-lint
 FUZZTIME ?= 20s
-TIMEOUT ?= 15m
+TIMEOUT ?= 25m
 
 # The race detector needs cgo and a C compiler; without them tests run without it.
 HAS_RACE := $(shell [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null && echo yes)
