@@ -6,6 +6,7 @@ type Agg struct {
 	Path string // in the JSON of the request: "aggs.types.terms"
 	Body AggBody
 	Subs []Agg
+	Meta []byte // an object of JSON that the result repeats, or nil
 }
 
 // AggBody is what an aggregation does: one of the pointer types of this file.

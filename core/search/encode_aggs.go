@@ -13,6 +13,9 @@ func appendResults(dst []byte, list []AggResult) []byte {
 		}
 		dst = jsonx.AppendString(dst, a.Name)
 		dst = append(dst, ":{"...)
+		if a.Meta != nil {
+			dst = append(append(append(dst, `"meta":`...), a.Meta...), ',')
+		}
 		dst = a.Body.appendBody(dst)
 		dst = append(dst, '}')
 	}

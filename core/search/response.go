@@ -42,6 +42,7 @@ type SortValue struct {
 type AggResult struct {
 	Name string
 	Body ResultBody
+	Meta []byte // of the request
 }
 
 // ResultBody is one of the pointer types below.

@@ -60,6 +60,7 @@ func TestAnalyzers(t *testing.T) {
 		{"", "The QUICK brown-fox's 3.14 e-mail, a_b c:d", "the quick brown fox's 3.14 e mail a_b c:d"},
 		{"standard", "L’été à Genève", "l’été à genève"},
 		{"standard", "東京 tower", "東 京 tower"},
+		{"standard", "Ship it 🎉🚀 to 🇧🇪, with ❤️ © 2026 👩‍🚀.", "ship it 🎉 🚀 to 🇧🇪 with ❤ 2026 👩 🚀"},
 		{"keyword", "As It is", "As It is"},
 		{"whitespace", "As  It\tis", "As It is"},
 		{"simple", "As2It is!", "as it is"},

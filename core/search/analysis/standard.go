@@ -64,9 +64,9 @@ func classOf(r rune) class {
 // Texts with other scripts than the usual European ones go through the
 // segmenter, which knows all of them and is slower.
 func standard(b *Buffer, text []byte, lower bool) {
-	from, bytes := len(b.Tokens), len(b.bytes)
+	from, size := len(b.Tokens), len(b.bytes)
 	if !europeanWords(b, text, lower) {
-		b.Tokens, b.bytes = b.Tokens[:from], b.bytes[:bytes]
+		b.Tokens, b.bytes = b.Tokens[:from], b.bytes[:size]
 		segmentWords(b, text, lower)
 	}
 }
@@ -179,12 +179,20 @@ func connectorsOnly(word []byte) bool {
 	return true
 }
 
+// isEmoji tells whether a piece of a text is an emoji, which people look for as
+// they do for words: a pictograph, a sign such as a heart, or a flag.
+func isEmoji(piece []byte) bool {
+	r, _ := utf8.DecodeRune(piece)
+	return r >= 0x1F300 && r <= 0x1FAFF || r >= 0x2600 && r <= 0x27BF || r >= 0x1F1E6 && r <= 0x1F1FF
+}
+
 func segmentWords(b *Buffer, text []byte, lower bool) {
 	s := segment.NewWordSegmenterDirect(text)
 	start, pos := 0, 0
 	for s.Segment() {
 		end := start + len(s.Bytes())
-		if s.Type() != segment.None && !connectorsOnly(s.Bytes()) {
+		word := s.Type() != segment.None && !connectorsOnly(s.Bytes())
+		if word || isEmoji(s.Bytes()) {
 			pos = emit(b, text, start, end, pos, lower)
 		}
 		start = end

@@ -48,6 +48,12 @@ func (p *parser) aggregation(name string, n *node, depth int) (a search.Agg, err
 		return a, n.bad("the name of an aggregation may have up to %d bytes, and none of [ ] >", maxName)
 	}
 	subs := o.get("aggs", "aggregations")
+	if n := o.get("meta"); n != nil {
+		if n.kind != jsonx.Object {
+			return a, n.bad("an object is expected")
+		}
+		a.Meta = n.appendJSON(nil)
+	}
 	kind, body := "", (*node)(nil)
 	for i, key := range o.keys {
 		if o.used[i] {

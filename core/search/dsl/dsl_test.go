@@ -203,6 +203,7 @@ var refusals = []struct{ in, path, word string }{
 	{`{"aggs":{"h":{"top_hits":{"from":60,"size":60}}}}`, "aggs.h.top_hits", "100"},
 	{`{"aggs":{"h":{"top_hits":{},"aggs":{"x":{"max":{"field":"a"}}}}}}`, "aggs.h", "sub-aggregations"},
 	{`{"aggs":{"h":{"top_hit":{}}}}`, "aggs.h.top_hit", "top_hits"},
+	{`{"aggs":{"t":{"terms":{"field":"a"},"meta":[]}}}`, "aggs.t.meta", "object"},
 	{`{"aggs":{"h":{"bucket_sort":{}}}}`, "aggs.h.bucket_sort", "many buckets"},
 	{`{"aggs":{"f":{"filter":{},"aggs":{"h":{"bucket_sort":{}}}}}}`, "aggs.f.aggs.h.bucket_sort", "many buckets"},
 	{`{"aggs":{"t":{"terms":{"field":"a"},"aggs":{"h":{"bucket_sort":{"gap_policy":"x"}}}}}}`, "aggs.t.aggs.h.bucket_sort.gap_policy", "insert_zeros"},

@@ -106,6 +106,33 @@ func (n *node) bad(format string, args ...any) error {
 	return problem.Field(problem.Invalid, n.path(), format, args...)
 }
 
+// appendJSON appends the value as it was given, without white space.
+func (n *node) appendJSON(dst []byte) []byte {
+	switch n.kind {
+	case jsonx.Object:
+		dst = append(dst, '{')
+		for i, kid := range n.kids {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = kid.appendJSON(append(jsonx.AppendString(dst, n.keys[i]), ':'))
+		}
+		return append(dst, '}')
+	case jsonx.Array:
+		dst = append(dst, '[')
+		for i, kid := range n.kids {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = kid.appendJSON(dst)
+		}
+		return append(dst, ']')
+	case jsonx.String:
+		return jsonx.AppendString(dst, n.text)
+	}
+	return append(dst, n.text...)
+}
+
 // empty tells whether n is nothing, null, {} or [].
 func (n *node) empty() bool {
 	return n == nil || n.kind == jsonx.Null || (n.kind == jsonx.Object || n.kind == jsonx.Array) && len(n.kids) == 0

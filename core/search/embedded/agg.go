@@ -43,7 +43,7 @@ func (r *run) aggs(list []search.Agg, sets []set) ([]search.AggResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, search.AggResult{Name: list[i].Name, Body: body})
+		out = append(out, search.AggResult{Name: list[i].Name, Body: body, Meta: list[i].Meta})
 	}
 	return out, nil
 }

@@ -262,6 +262,8 @@ type bodyCase struct{ object, path, want string }
 var bodyCases = []bodyCase{
 	{`{"size":0,"aggs":{"t":{"terms":{"field":"_contenttype"}}}}`, "aggregations.t",
 		`{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"page","doc_count":3},{"key":"note","doc_count":2}]}`},
+	{`{"size":0,"aggs":{"m":{"max":{"field":"nowhere"},"meta":{"label":"\"x\"","of":[1,{"a":null}],"n":1.50}},"f":{"meta":{},"filter":{"term":{"tag":"none"}},"aggs":{"v":{"meta":{"b":true},"value_count":{"field":"n"}}}}}}`, "aggregations",
+		`{"m":{"meta":{"label":"\"x\"","of":[1,{"a":null}],"n":1.50},"value":null},"f":{"meta":{},"doc_count":0,"v":{"meta":{"b":true},"value":0}}}`},
 	{`{"size":0,"aggs":{"t":{"terms":{"field":"_index"},"aggregations":{"m":{"max":{"field":"n"}}}}}}`, "aggregations.t.buckets",
 		`[{"key":"one","doc_count":5,"m":{"value":7}}]`},
 	{`{"size":0,"aggs":{"t":{"terms":{"field":"tag","size":1}}}}`, "aggregations.t",

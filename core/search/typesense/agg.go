@@ -42,7 +42,7 @@ func (r *run) aggs(list []search.Agg, sets []set) ([]search.AggResult, error) {
 	out := make([]search.AggResult, len(list))
 	err := r.each(len(list), func(i int) error {
 		body, err := r.agg(&list[i], sets)
-		out[i] = search.AggResult{Name: list[i].Name, Body: body}
+		out[i] = search.AggResult{Name: list[i].Name, Body: body, Meta: list[i].Meta}
 		return err
 	})
 	return out, err
