@@ -513,6 +513,39 @@ func TestPause(t *testing.T) {
 	})
 }
 
+// What becomes of an endpoint while its subscription is changed is kept.
+func TestChangeWhileAnEndpointIsGivenUp(t *testing.T) {
+	t.Parallel()
+	d := open(t, db.Config{URL: testkit.Postgres(t, testkit.WithoutFsync())})
+	s := serve(t, d, nil)
+	sub := s.register(receive(t, nil).URL, "", "content.finalize")
+	changed := make(chan struct{})
+	err := d.InTx(t.Context(), func(ctx context.Context) error {
+		if _, err := d.Exec(ctx, db.SQL(`UPDATE webhook_subscription SET enabled = false, message = 'given up' WHERE id = ?`), sub.ID); err != nil {
+			return err
+		}
+		go func() {
+			defer close(changed)
+			s.want(200, "POST", base+"/"+sub.ID+"/pause", "ann", "", nil)
+		}()
+		testkit.Eventually(t, func() bool {
+			var n int
+			err := d.Row(t.Context(), db.SQL(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).Scan(&n)
+			return err == nil && n > 0
+		})
+		return nil
+	})
+	<-changed
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now struct{ Status, Message string }
+	s.want(200, "GET", base+"/"+sub.ID, "ann", "", &now)
+	if now.Status != "disabled" || now.Message != "given up" {
+		t.Errorf("%+v", now)
+	}
+}
+
 // With two secrets the receiver may use either.
 func TestRotation(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {

@@ -94,7 +94,7 @@ func (s *Service) Subscribe(ctx context.Context, w Wish) (*Subscription, error) 
 	fresh := &Subscription{ID: uuid.Must(uuid.NewV7()).String(), Secret: newSecret(), Owner: id.Username, Enabled: true, CreatedAt: now}
 	w.fill(fresh)
 	var out *Subscription
-	err = s.store.changing(ctx, func(ctx context.Context) error {
+	err = s.store.changing(ctx, "", func(ctx context.Context) error {
 		known, err := s.store.same(ctx, fresh.identity())
 		if err != nil {
 			return err
@@ -233,7 +233,7 @@ func (s *Service) change(ctx context.Context, id, what string, fn func(ctx conte
 	if err != nil {
 		return nil, err
 	}
-	err = s.store.changing(ctx, func(ctx context.Context) error {
+	err = s.store.changing(ctx, id, func(ctx context.Context) error {
 		if sub, err = s.store.one(ctx, id); err != nil {
 			return err
 		}

@@ -84,9 +84,13 @@ func (st *store) same(ctx context.Context, identity string) (*Subscription, erro
 	return db.Found(scanSubscription(st.db.Row(ctx, sameSubscription, identity)))
 }
 
-// changing runs fn while no other change of subscriptions runs.
-func (st *store) changing(ctx context.Context, fn func(ctx context.Context) error) error {
+// changing runs fn while no other change of subscriptions runs, nor a note of
+// how the endpoint of this one fares. id is empty for a new one.
+func (st *store) changing(ctx context.Context, id string, fn func(ctx context.Context) error) error {
 	return st.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := st.db.Exec(ctx, lockHealth, id); err != nil { // first, as whoever notes it does
+			return err
+		}
 		if _, err := st.db.Exec(ctx, lockState); err != nil {
 			return err
 		}
