@@ -96,23 +96,47 @@ func (s *Service) ChangeAlias(ctx context.Context, alias string, change func(now
 				return unknownEnvironment(name)
 			}
 		}
-		if err := s.setMembers(ctx, cat, x, names); err != nil {
-			return err
-		}
-		// An export that names environments must bring back those of now.
-		if p := value(x.Export, "properties"); rawjson.KindOf(value(p, "environments")) == rawjson.Array {
-			x.Export = rawjson.Set(nil, x.Export, "properties", rawjson.Set(nil, p, "environments", appendStrings(nil, names)))
-		}
-		if err := s.store.saveEntity(ctx, x, s.now()); err != nil {
-			return err
-		}
-		return s.emitConfig(ctx, x, "saved")
+		return s.saveMembers(ctx, cat, x, names)
 	})
 	if err != nil {
 		return err
 	}
 	_, err = s.types.reload(ctx, false)
 	return err
+}
+
+// saveMembers is setMembers for an alias that stays otherwise as it is.
+func (s *Service) saveMembers(ctx context.Context, cat *catalog, x *entity, names []string) error {
+	if err := s.setMembers(ctx, cat, x, names); err != nil {
+		return err
+	}
+	// An export that names environments must bring back those of now.
+	if p := value(x.Export, "properties"); rawjson.KindOf(value(p, "environments")) == rawjson.Array {
+		x.Export = rawjson.Set(nil, x.Export, "properties", rawjson.Set(nil, p, "environments", appendStrings(nil, names)))
+	}
+	if err := s.store.saveEntity(ctx, x, s.now()); err != nil {
+		return err
+	}
+	return s.emitConfig(ctx, x, "saved")
+}
+
+// leaveAliases takes an environment that is about to go out of every managed
+// alias: one that gets its name later is another environment.
+func (s *Service) leaveAliases(ctx context.Context, cat *catalog, env string) error {
+	all, _, err := s.store.configs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range all {
+		now := members(x.State)
+		if x.Kind != kindManagedAlias || !slices.Contains(now, env) {
+			continue
+		}
+		if err := s.saveMembers(ctx, cat, &x, slices.DeleteFunc(now, func(name string) bool { return name == env })); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) alias(ctx context.Context, name string) (*entity, error) {

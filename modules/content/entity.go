@@ -231,6 +231,11 @@ func (e configEntity) Delete(ctx context.Context, name string) (string, error) {
 		if err := e.unused(ctx, cat, x); err != nil {
 			return err
 		}
+		if e.kind == kindEnvironment {
+			if err := e.s.leaveAliases(ctx, cat, x.Name); err != nil {
+				return err
+			}
+		}
 		if err := e.s.store.deleteEntity(ctx, x); err != nil {
 			return err
 		}

@@ -122,6 +122,22 @@ func TestAliasEvents(t *testing.T) {
 		if aliases, err := s.Source.Aliases(s.Context()); err != nil || len(aliases["test_ma"]) != 2 {
 			t.Errorf("aliases %v, %v", aliases, err)
 		}
+
+		// An environment that goes leaves it, and one of the same name that comes
+		// later is another one.
+		const passing = `{"class":"EMS\\CoreBundle\\Entity\\Environment","arguments":[],"properties":{"name":"passing","managed":true},"replaced":[]}`
+		s.put("environment", passing)
+		attach("admin", `{"environment":"passing","alias":"ma"}`).is(200)
+		s.told("environment.new_index.passing", "config.saved", "manage_alias.update.test_ma", "config.saved")
+		s.call("admin", http.MethodDelete, "/api/admin/environment/passing", nil).is(200)
+		e = s.told("manage_alias.update.test_ma", "config.saved", "config.deleted")
+		payload(t, e[0], "manage_alias.update.test_ma", "managed-alias:ma", `{"actions":{"add":[],"remove":["test_passing_20260504_100000"]}}`, "")
+		s.put("environment", passing)
+		s.told("environment.new_index.passing", "config.saved")
+		s.call("admin", http.MethodGet, "/api/admin/managed-alias/ma", nil).is(200).has("properties.environments", `["live","preview"]`)
+		if aliases, err := s.Source.Aliases(s.Context()); err != nil || len(aliases["test_ma"]) != 2 {
+			t.Errorf("aliases %v, %v", aliases, err)
+		}
 	})
 }
 
