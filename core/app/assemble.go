@@ -23,9 +23,8 @@ import (
 // wiring is everything the modules' constructors may ask for.
 func (a *App) wiring(o Options) fx.Option {
 	options := []fx.Option{
-		fx.Supply(a.tracing, a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.api, a.instance(o), module.Samples{FS: o.Samples}),
+		fx.Supply(a.tracing, a.DB, a.Bus, a.Log, a.Welcome, a.Checks, a.api, a.instance(o), a.eventTypes(), module.Samples{FS: o.Samples}),
 		fx.Provide(a.Config.openBlobs),
-		fx.Supply(module.Limits{MaxBody: int64(a.Config.Server.MaxBody)}, a.eventTypes()),
 		fx.WithLogger(func() fxevent.Logger { return quiet{} }),
 		fx.Supply(a.commands, module.Stopping(a.stopping)),
 		fx.Supply(module.Data{Folder: a.Config.Server.Data}),

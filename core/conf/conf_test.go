@@ -141,24 +141,6 @@ func TestLayersLieOverOneAnother(t *testing.T) {
 	}
 }
 
-func TestDecodeOneSection(t *testing.T) {
-	tree, err := conf.Load(conf.Options{Defaults: []byte("server: {listne: x}\nmodules: {search: {enabled: true, refresh: 1s}}")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var e enabled
-	var s search
-	if err := tree.Decode("modules.search", &e, &s); err != nil || !e.Enabled || s.Refresh != time.Second {
-		t.Errorf("%v %+v %+v", err, e, s)
-	}
-	if err := tree.Decode("modules.search", &s); err == nil || !strings.Contains(err.Error(), "modules.search.enabled: unknown key") {
-		t.Errorf("a key that nobody declares must be refused: %v", err)
-	}
-	if err := tree.Decode("modules.none", &s); err != nil {
-		t.Errorf("an absent section keeps its defaults: %v", err)
-	}
-}
-
 func TestEveryFindingIsToldAtOnce(t *testing.T) {
 	name := file(t, strings.Join([]string{
 		"server:",

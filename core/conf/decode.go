@@ -28,35 +28,6 @@ func Check(t *Tree, sections []Section) error {
 	return asError(d.findings)
 }
 
-// Decode decodes one section, such as "server" or "modules.search", into the
-// structs that share it, and validates them. Keys that none of them declares
-// are findings. It does not look at other sections; Check does.
-func (t *Tree) Decode(section string, into ...any) error {
-	sections := make([]Section, len(into))
-	for i, v := range into {
-		sections[i] = Section{Name: section, Value: v}
-	}
-	root, err := shapeOf(sections)
-	if err != nil {
-		return err
-	}
-	d := &decoder{tree: t}
-	for _, f := range t.pending {
-		if f.Path == section || strings.HasPrefix(f.Path, section+".") {
-			d.findings = append(d.findings, f)
-		}
-	}
-	n, at := t.root, root
-	for step := range strings.SplitSeq(section, ".") {
-		at = at.child(step)
-		if n != nil {
-			n = n.fields[step]
-		}
-	}
-	d.shape(n, section, at)
-	return asError(d.findings)
-}
-
 type decoder struct {
 	tree     *Tree
 	findings []Finding

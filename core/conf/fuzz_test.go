@@ -62,7 +62,7 @@ func FuzzExpand(f *testing.F) {
 		var s struct {
 			V string `yaml:"v"`
 		}
-		err = tree.Decode("s", &s)
+		err = conf.Check(tree, []conf.Section{{Name: "s", Value: &s}})
 		if !strings.Contains(text, "${") && (err != nil || s.V != text) {
 			t.Fatalf("text without references must stay: %q became %q, %v", text, s.V, err)
 		}

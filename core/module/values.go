@@ -27,11 +27,6 @@ type Samples struct{ FS fs.FS }
 // Data is where modules keep what is stored on this machine.
 type Data struct{ Folder string }
 
-// Limits are limits of the server that modules apply to bodies they stream.
-type Limits struct {
-	MaxBody int64 // bytes of one document or JSON body
-}
-
 // Stopping is closed when the server begins to stop: what waits on behalf of a
 // client, such as a long poll, should answer now.
 type Stopping <-chan struct{}

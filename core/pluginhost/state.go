@@ -8,8 +8,7 @@ const (
 	Disabled State = "disabled" // found, and nobody enabled it
 	Starting State = "starting"
 	Ready    State = "ready"
-	Degraded State = "degraded" // it runs, but calls fail: none are let through for a moment
-	Backoff  State = "backoff"  // it died and is started again soon
-	Failed   State = "failed"   // it stays down until quoin plugin reload
+	Backoff  State = "backoff" // it died and is started again soon
+	Failed   State = "failed"  // it stays down until quoin plugin reload
 	Stopped  State = "stopped"
 )

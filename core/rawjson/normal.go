@@ -3,7 +3,6 @@ package rawjson
 import (
 	"bytes"
 	"crypto/sha1"
-	"encoding/hex"
 	"slices"
 )
 
@@ -31,18 +30,8 @@ func Compact(dst, raw []byte) []byte {
 // are, strings in the escaping of AppendString.
 func Normalize(dst, raw []byte) []byte {
 	var room [32]member
-	dst, _ = normal(dst, room[:0], raw, 0, nil)
+	dst, _ = normal(dst, room[:0], raw, 0)
 	return dst
-}
-
-// SHA1Hex gives the lowercase hexadecimal SHA-1 of the canonical form of raw
-// without the given top-level keys.
-func SHA1Hex(raw []byte, without ...string) string {
-	var buf [4096]byte
-	var room [32]member
-	dst, _ := normal(buf[:0], room[:0], raw, 0, without)
-	sum := sha1.Sum(dst)
-	return hex.EncodeToString(sum[:])
 }
 
 // maxNesting bounds the recursion for input that Check has not seen.
@@ -51,14 +40,14 @@ const maxNesting = 10000
 // normal appends the canonical form of one value. list holds the members of
 // all open objects, innermost last; both slices are handed through and back,
 // so that they can live on the stack of the caller.
-func normal(dst []byte, list []member, raw []byte, depth int, without []string) ([]byte, []member) {
+func normal(dst []byte, list []member, raw []byte, depth int) ([]byte, []member) {
 	kind := KindOf(raw)
 	if depth > maxNesting {
 		kind = None
 	}
 	switch kind {
 	case Map:
-		return normalObject(dst, list, raw, depth, without)
+		return normalObject(dst, list, raw, depth)
 	case Array:
 		dst = append(dst, '[')
 		it := Iterate(raw)
@@ -66,7 +55,7 @@ func normal(dst []byte, list []member, raw []byte, depth int, without []string) 
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst, list = normal(dst, list, it.Value(), depth+1, nil)
+			dst, list = normal(dst, list, it.Value(), depth+1)
 		}
 		return append(dst, ']'), list
 	case Text:
@@ -75,14 +64,11 @@ func normal(dst []byte, list []member, raw []byte, depth int, without []string) 
 	return append(dst, bytes.Trim(raw, " \n\r\t")...), list
 }
 
-func normalObject(dst []byte, list []member, raw []byte, depth int, without []string) ([]byte, []member) {
+func normalObject(dst []byte, list []member, raw []byte, depth int) ([]byte, []member) {
 	first := len(list)
 	it := Iterate(raw)
 	for it.Next() {
-		key := it.Key()
-		if !contains(without, key) {
-			list = append(list, member{token: it.RawKey(), key: key, value: it.Value()})
-		}
+		list = append(list, member{token: it.RawKey(), key: it.Key(), value: it.Value()})
 	}
 	slices.SortStableFunc(list[first:], func(a, b member) int { return bytes.Compare(a.key, b.key) })
 	end := len(list)
@@ -93,7 +79,7 @@ func normalObject(dst []byte, list []member, raw []byte, depth int, without []st
 		}
 		dst = appendCanonical(dst, list[i].token)
 		dst = append(dst, ':')
-		dst, list = normal(dst, list, list[i].value, depth+1, nil)
+		dst, list = normal(dst, list, list[i].value, depth+1)
 	}
 	return append(dst, '}'), list[:first]
 }
@@ -133,9 +119,9 @@ type Hasher struct {
 // keepRoom is the largest buffer a Hasher keeps, in bytes.
 const keepRoom = 64 << 10
 
-// SHA1 gives the SHA-1 of the canonical form of raw, as SHA1Hex does.
+// SHA1 gives the SHA-1 of the canonical form of raw.
 func (h *Hasher) SHA1(raw []byte) [sha1.Size]byte {
-	h.text, h.list = normal(h.text[:0], h.list[:0], raw, 0, nil)
+	h.text, h.list = normal(h.text[:0], h.list[:0], raw, 0)
 	sum := sha1.Sum(h.text)
 	clear(h.list[:cap(h.list)]) // it points into raw
 	if cap(h.text) > keepRoom {

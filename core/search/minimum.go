@@ -17,9 +17,6 @@ type step struct {
 	percent bool
 }
 
-// MinimumOf is the plain number n.
-func MinimumOf(n int) *Minimum { return &Minimum{[]step{{n: n, above: -1}}} }
-
 // aroundLess takes the spaces around < away.
 var aroundLess = strings.NewReplacer(" < ", "<", " <", "<", "< ", "<")
 

@@ -2,7 +2,6 @@ package form
 
 import (
 	"github.com/quoin-cms/quoin/core/db"
-	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/web"
 )
@@ -14,9 +13,6 @@ func Sources() db.Source {
 
 // Operations are the module's endpoints.
 func Operations(s *Service) []web.Operation { return operations(s) }
-
-// EventTypes are what the module emits.
-func EventTypes() []event.Type { return eventTypes() }
 
 // ParsePath reads a property path.
 func ParsePath(path string) ([]string, error) { return parsePath(path) }

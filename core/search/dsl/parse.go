@@ -43,17 +43,6 @@ func Parse(data []byte) (*search.Request, error) {
 	return p.r, p.window(top)
 }
 
-// ParseQuery reads one clause, such as {"term":{"a":1}}; path is its place in
-// error messages. An empty object or null gives nil: everything.
-func ParseQuery(data []byte, path string) (search.Query, error) {
-	root, err := tree(data, path)
-	if err != nil {
-		return nil, err
-	}
-	p := &parser{r: &search.Request{}}
-	return p.optional(root)
-}
-
 type parser struct {
 	r       *search.Request
 	clauses int

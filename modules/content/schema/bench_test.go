@@ -38,14 +38,6 @@ func BenchmarkValidateMenu(b *testing.B) {
 	}
 }
 
-func BenchmarkLinks(b *testing.B) {
-	c := everything(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Links(benchDocument)
-	}
-}
-
 func BenchmarkJSONSchema(b *testing.B) {
 	c := everything(b)
 	b.ReportAllocs()

@@ -38,18 +38,6 @@ func Export(ct *ContentType) []byte {
 	return w.b
 }
 
-// ExportForm renders a form in the export form.
-func ExportForm(f *Form) []byte {
-	w := &writer{}
-	w.envelope(`EMS\CoreBundle\Entity\Form`, func() {
-		w.str("name", f.Name)
-		w.str("label", f.Label)
-		w.key("fieldType")
-		w.field(f.Root, 0)
-	})
-	return w.b
-}
-
 func (w *writer) envelope(class string, properties func()) {
 	w.open('{')
 	w.str("class", class)
