@@ -73,6 +73,12 @@ func TestAlertsFire(t *testing.T) {
 			`quoin_check_up{namespace="site",check="database",pod="a"} 1x60`,
 			"the check database fails",
 		},
+		"QuoinDown": {
+			`quoin_ready{namespace="site",container="server",pod="a"} 0x60` + "\n" + `quoin_ready{namespace="site",container="worker",pod="b"} 1x60` + "\n" +
+				`quoin_ready{namespace="other",container="server",pod="c"} 1x60`,
+			`quoin_ready{namespace="site",container="server",pod="a"} 0x60` + "\n" + `quoin_ready{namespace="site",container="server",pod="b"} 1x60`,
+			"no server takes requests",
+		},
 	}
 	all := alertRules(t)
 	for name, r := range all {
@@ -95,6 +101,11 @@ func TestAlertsFire(t *testing.T) {
 	if len(all) != len(cases) {
 		t.Errorf("%d alerts, %d tests", len(all), len(cases))
 	}
+	t.Run("when nothing answers", func(t *testing.T) {
+		if state, _ := states(t, all["QuoinDown"], `up{namespace="site"} 0x60`, 15*time.Minute); state != rules.StateFiring {
+			t.Errorf("it is %s", state)
+		}
+	})
 }
 
 // states evaluates a rule every 30 seconds from the fifth minute on, for as

@@ -3,6 +3,7 @@
 package chart_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -30,6 +32,11 @@ search: {typesense: {url: "http://typesense:8108", existingSecret: ts}}
 // Kubernetes itself does not have, as maps.
 func render(t *testing.T, values string) ([]runtime.Object, []map[string]any, error) {
 	t.Helper()
+	return renderAs(t, "cms", values)
+}
+
+func renderAs(t *testing.T, release, values string) ([]runtime.Object, []map[string]any, error) {
+	t.Helper()
 	chart, err := loader.LoadDir("../quoin")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +45,7 @@ func render(t *testing.T, values string) ([]runtime.Object, []map[string]any, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: "cms", Namespace: "site", Revision: 1, IsInstall: true}, nil)
+	all, err := chartutil.ToRenderValues(chart, given, chartutil.ReleaseOptions{Name: release, Namespace: "site", Revision: 1, IsInstall: true}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,8 +290,14 @@ func TestMistakesAreTold(t *testing.T) {
 	for values, want := range map[string]string{
 		"databse: {}":             "databse",
 		"server: {replicas: two}": "replicas",
-		"database: {url: \"postgres://a\"}\nserver: {replicas: 1}": "bucket",
-		"database: {url: \"postgres://a\"}\nblob: {url: s3://b}":   "search server",
+		"database: {url: \"postgres://a\"}\nserver: {replicas: 1}":                                                    "bucket",
+		"database: {url: \"postgres://a\"}\nblob: {url: s3://b}":                                                      "search server",
+		"database: {url: \"postgres://a\"}\nblob: {url: s3://b}\nserver: {replicas: 1, autoscaling: {enabled: true}}": "search server",
+		"ingress: {enabled: true}":                   "ingress.hosts",
+		"gateway: {enabled: true}":                   "gateway.parentRefs",
+		"config: {server: {tls: {cert: a, key: b}}}": "ingress",
+		"modules: {frm: false}":                      "frm",
+		"modules: {form: \"false\"}":                 "form",
 	} {
 		if _, _, err := render(t, values); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", values, err)
@@ -296,6 +309,169 @@ func TestLint(t *testing.T) {
 	for _, m := range lint.All("../quoin", map[string]any{}, "site", true).Messages {
 		if m.Severity > support.InfoSev {
 			t.Errorf("%s: %v", m.Path, m.Err)
+		}
+	}
+}
+
+// find gives the object of a kind and name.
+func find[T runtime.Object](t *testing.T, objects []runtime.Object, name string) (found T) {
+	t.Helper()
+	for _, o := range objects {
+		if typed, ok := o.(T); ok && any(o).(metav1.Object).GetName() == name {
+			return typed
+		}
+	}
+	t.Fatalf("there is no %T %s", found, name)
+	return found
+}
+
+// TestWhatIsThereBeforehand looks at what pods need before a migration. Hooks
+// make it, so nothing of the release does: without these annotations Helm takes
+// it away when an installation moves from the embedded mode to a cluster,
+// refuses the way back, and leaves the newer configuration to a rollback.
+func TestWhatIsThereBeforehand(t *testing.T) {
+	objects, _, err := render(t, "database: {url: \"postgres://a\"}\nblob: {url: \"s3://b\"}\nserver: {replicas: 1}\nserviceAccount: {annotations: {a: b}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []metav1.Object{
+		find[*corev1.ConfigMap](t, objects, "cms-quoin"), find[*corev1.Secret](t, objects, "cms-quoin-secrets"), find[*corev1.ServiceAccount](t, objects, "cms-quoin"),
+	} {
+		for key, want := range map[string]string{
+			"helm.sh/hook":            "pre-install,pre-upgrade,pre-rollback",
+			"helm.sh/resource-policy": "keep", "meta.helm.sh/release-name": "cms", "meta.helm.sh/release-namespace": "site",
+		} {
+			if got := o.GetAnnotations()[key]; got != want {
+				t.Errorf("%T: %s is %q", o, key, got)
+			}
+		}
+	}
+	if got := find[*corev1.ServiceAccount](t, objects, "cms-quoin").Annotations["a"]; got != "b" {
+		t.Errorf("the annotation of the operator is %q", got)
+	}
+	if got := find[*batchv1.Job](t, objects, "cms-quoin-migrate").Annotations["helm.sh/hook"]; got != "pre-install,pre-upgrade" {
+		t.Errorf("the migration runs at %q", got)
+	}
+	objects, _, err = render(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := find[*corev1.ConfigMap](t, objects, "cms-quoin").Annotations; a["helm.sh/hook"] != "" {
+		t.Errorf("the embedded mode has nothing to migrate before: %v", a)
+	}
+}
+
+// TestOneServerMakesRoomForTheNext is about the search engine in the process: a
+// second server is refused while the first one runs, so that a rolling update
+// would wait for ever.
+func TestOneServerMakesRoomForTheNext(t *testing.T) {
+	const postgres = "database: {existingSecret: pg}\nblob: {existingSecret: s3}\n"
+	for values, want := range map[string]appsv1.DeploymentStrategyType{
+		postgres + "server: {replicas: 1}":                                                 appsv1.RecreateDeploymentStrategyType,
+		postgres + "server: {replicas: 1}\nmodules: {search: false}":                       appsv1.RollingUpdateDeploymentStrategyType,
+		postgres + "config: {search: {engine: typesense, url: \"http://typesense:8108\"}}": appsv1.RollingUpdateDeploymentStrategyType,
+		cluster: appsv1.RollingUpdateDeploymentStrategyType,
+		"":      appsv1.RecreateDeploymentStrategyType,
+	} {
+		objects, _, err := render(t, values)
+		if err != nil {
+			t.Errorf("%s: %v", values, err)
+			continue
+		}
+		s := find[*appsv1.Deployment](t, objects, "cms-quoin-server").Spec.Strategy
+		if s.Type != want || want == appsv1.RecreateDeploymentStrategyType && s.RollingUpdate != nil {
+			t.Errorf("%s: %+v", values, s)
+		}
+	}
+}
+
+// TestTheTestFindsTheVolume is about volumes that one node may mount, or one pod.
+func TestTheTestFindsTheVolume(t *testing.T) {
+	objects, _, err := render(t, "affinity: {nodeAffinity: {}}\nnodeSelector: {a: b}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := find[*corev1.Pod](t, objects, "cms-quoin-test").Spec
+	if p.NodeSelector["a"] != "b" || p.Affinity == nil || p.Affinity.PodAffinity == nil || len(p.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution) != 1 {
+		t.Fatalf("%+v", p)
+	}
+	near := p.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0]
+	server := find[*appsv1.Deployment](t, objects, "cms-quoin-server").Spec.Template.Labels
+	for key, value := range near.LabelSelector.MatchLabels {
+		if server[key] != value {
+			t.Errorf("the server has no label %s=%s", key, value)
+		}
+	}
+	if near.TopologyKey != "kubernetes.io/hostname" || near.LabelSelector.MatchLabels["app.kubernetes.io/component"] != "server" {
+		t.Errorf("%+v", near)
+	}
+	objects, others, err := render(t, "persistence: {accessModes: [ReadWriteOncePod]}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := kinds(objects, others)["Pod"]; n != 0 {
+		t.Errorf("%d pods wait for the volume of the server for ever", n)
+	}
+	if objects, _, err = render(t, cluster); err != nil {
+		t.Fatal(err)
+	}
+	if a := find[*corev1.Pod](t, objects, "cms-quoin-test").Spec.Affinity; a != nil {
+		t.Errorf("a cluster has no volume to be near to: %+v", a)
+	}
+}
+
+// TestAWholeConfigurationFile gives the chart what `quoin config defaults`
+// prints. Addresses, times and migrations are of the chart, for its probes,
+// ports and grace periods are made for them.
+func TestAWholeConfigurationFile(t *testing.T) {
+	text, err := os.ReadFile("../../../config/default.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, _, err := render(t, cluster+"modules: {form: false}\nconfig:\n  "+strings.ReplaceAll(string(text), "\n", "\n  "))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Server struct {
+			Listen     string
+			DrainDelay string `json:"drain_delay"`
+		}
+		Telemetry struct {
+			Listen string
+			Traces map[string]any
+		}
+		Database map[string]any
+		Modules  map[string]struct{ Enabled bool }
+	}
+	if err := yaml.Unmarshal([]byte(find[*corev1.ConfigMap](t, objects, "cms-quoin").Data["quoin.yaml"]), &config); err != nil {
+		t.Fatal(err)
+	}
+	if s := config.Server; s.Listen != "0.0.0.0:8080" || s.DrainDelay != "5s" || config.Telemetry.Listen != "0.0.0.0:9090" || config.Telemetry.Traces == nil {
+		t.Errorf("%+v", config)
+	}
+	if config.Database["auto_migrate"] != false || config.Modules["form"].Enabled || !config.Modules["job"].Enabled {
+		t.Errorf("%+v", config)
+	}
+}
+
+// TestNamesOfReleases takes names that are numbers in YAML, and those that
+// have what a label or a Service must not have.
+func TestNamesOfReleases(t *testing.T) {
+	for release, want := range map[string]string{"123": "123-quoin", "1e3": "1e3-quoin", "a.b": "a-b-quoin", strings.Repeat("x", 53): strings.Repeat("x", 50)} {
+		objects, _, err := renderAs(t, release, cluster+"metrics: {serviceMonitor: {enabled: true}}")
+		if err != nil {
+			t.Errorf("%s: %v", release, err)
+			continue
+		}
+		d := find[*appsv1.Deployment](t, objects, want+"-server")
+		if d.Spec.Selector.MatchLabels["app.kubernetes.io/instance"] != release {
+			t.Errorf("%v", d.Spec.Selector)
+		}
+		for _, o := range objects {
+			if name := any(o).(metav1.Object).GetName(); len(name) > 63 || strings.Contains(name, ".") {
+				t.Errorf("the name %s", name)
+			}
 		}
 	}
 }

@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write values.schema.json")
 
 // open are the values whose members the chart hands on without looking.
 func open() []string {
-	return []string{"modules", "config", "annotations", "labels", "podAnnotations", "podLabels", "nodeSelector", "affinity", "resources"}
+	return []string{"config", "annotations", "labels", "podAnnotations", "podLabels", "nodeSelector", "affinity", "resources"}
 }
 
 // schemaOf is the JSON Schema of a default: its type, and for objects that are
@@ -40,6 +40,28 @@ func schemaOf(name string, v any) map[string]any {
 	return map[string]any{"type": "string"}
 }
 
+// switches is the schema of the modules that the server has.
+func switches(t *testing.T) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../../config/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Properties struct {
+			Modules struct{ Properties map[string]any }
+		}
+	}
+	if err := json.Unmarshal(text, &config); err != nil || len(config.Properties.Modules.Properties) == 0 {
+		t.Fatalf("%v: no modules in config/schema.json", err)
+	}
+	members := map[string]any{}
+	for name := range config.Properties.Modules.Properties {
+		members[name] = map[string]any{"type": "boolean"}
+	}
+	return map[string]any{"type": "object", "properties": members, "additionalProperties": false}
+}
+
 func TestTheSchemaIsThatOfTheValues(t *testing.T) {
 	text, err := os.ReadFile("../quoin/values.yaml")
 	if err != nil {
@@ -52,6 +74,7 @@ func TestTheSchemaIsThatOfTheValues(t *testing.T) {
 	schema := schemaOf("", values)
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["properties"].(map[string]any)["global"] = map[string]any{"type": "object"} // Helm's own
+	schema["properties"].(map[string]any)["modules"] = switches(t)
 	want, err := json.MarshalIndent(schema, "", "  ")
 	if err != nil {
 		t.Fatal(err)

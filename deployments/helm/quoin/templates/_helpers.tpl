@@ -1,13 +1,14 @@
+{{/* fullname: no name of a Service has dots, which names of releases may have */}}
 {{- define "quoin.fullname" -}}
 {{- if .Values.fullnameOverride }}{{ .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
 {{- else }}{{- $name := default .Chart.Name .Values.nameOverride }}
-{{- if contains $name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- if contains $name .Release.Name }}{{ .Release.Name | replace "." "-" | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name $name | replace "." "-" | trunc 50 | trimSuffix "-" }}{{ end }}
 {{- end }}
 {{- end }}
 
 {{- define "quoin.selector" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "quoin.labels" -}}
@@ -20,6 +21,24 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* cluster: "yes" when there is PostgreSQL, else empty */}}
 {{- define "quoin.cluster" -}}
 {{- if or .Values.database.url .Values.database.existingSecret }}yes{{ end }}
+{{- end }}
+
+{{/* embedded search: "yes" when the index is in the server, of which there is one then, else empty */}}
+{{- define "quoin.embeddedSearch" -}}
+{{- $on := and (ne (toString (index .Values.modules "search")) "false") (dig "modules" "search" "enabled" true .Values.config) }}
+{{- if and $on (not .Values.search.typesense.url) (ne (dig "search" "engine" "" .Values.config) "typesense") }}yes{{ end }}
+{{- end }}
+
+{{/* beforehand: what the migration needs is made by hooks, before it, and also for a rollback. The
+release does not have it: it is kept when Helm compares what the release before had, and can be taken over
+by a release without hooks. */}}
+{{- define "quoin.beforehand" -}}
+helm.sh/hook: pre-install,pre-upgrade,pre-rollback
+helm.sh/hook-weight: "-10"
+helm.sh/hook-delete-policy: before-hook-creation
+helm.sh/resource-policy: keep
+meta.helm.sh/release-name: {{ .Release.Name | quote }}
+meta.helm.sh/release-namespace: {{ .Release.Namespace | quote }}
 {{- end }}
 
 {{- define "quoin.image" -}}
