@@ -50,7 +50,7 @@ func killUploads(t *testing.T, vars ...string) {
 	}
 	s := start(t, vars...)
 	s.login()
-	kills, last := 0, int64(0)
+	kills, stalls, last := 0, 0, int64(0)
 	for round := 0; ; round++ {
 		st := s.initUpload(hash)
 		if st.Uploaded < last || st.Uploaded > uploadSize {
@@ -59,12 +59,15 @@ func killUploads(t *testing.T, vars ...string) {
 		if st.Available {
 			break
 		}
-		if round > 50 {
+		if stalls++; st.Uploaded > last {
+			stalls = 0
+		}
+		if stalls > 50 {
 			t.Fatal("no end")
 		}
 		last = st.Uploaded
 		client := uploader(t, s, file, hash, st.Uploaded, round%3 == 0)
-		if killed := waitOrKill(t, client, s, round); killed {
+		if killed := waitOrKill(t, client, s, round, stalls); killed {
 			kills++
 		}
 		if round%2 == 1 {
@@ -113,15 +116,16 @@ func uploader(t *testing.T, s *server, file, hash string, from int64, offsets bo
 }
 
 // waitOrKill lets the client run for some time, then kills it; in every second
-// round the server goes first.
-func waitOrKill(t *testing.T, client *exec.Cmd, s *server, round int) (killed bool) {
+// round the server goes first. After rounds that have stalled the time is longer:
+// a machine may be too busy for even one chunk.
+func waitOrKill(t *testing.T, client *exec.Cmd, s *server, round, stalls int) (killed bool) {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- client.Wait() }()
 	select {
 	case <-ended:
 		return false
-	case <-time.After(time.Duration(300+rand.IntN(500)) * time.Millisecond):
+	case <-time.After(time.Duration((300+rand.IntN(500))*(stalls+1)) * time.Millisecond):
 	}
 	if round%2 == 1 {
 		s.kill()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"compress/gzip"
 	"io"
 	"os"
@@ -121,7 +120,7 @@ func inContainer(t *testing.T, program string) {
 	if out, err := exec.CommandContext(t.Context(), "unshare", "--mount", "true").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED LOUDLY: no mount namespaces here, so the server is not run as in a container: %s", out)
 	}
-	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
+	s := &server{t: t, log: &logbook{}, done: make(chan struct{})}
 	s.cmd = exec.Command("unshare", "--mount", "sh", "-c", container, "container", t.TempDir(), program)
 	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "QUOIN_DATA=/data", "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_ADMIN_PASSWORD=" + password, "QUOIN_CONTENT__SAMPLES=true"}
 	s.begin()
@@ -140,7 +139,7 @@ func inContainer(t *testing.T, program string) {
 	if _, answer := s.must("GET", "/readyz", ""); !strings.Contains(string(answer), `"ready"`) {
 		t.Errorf("%s", answer)
 	}
-	if s.log.Len() > 0 {
+	if s.log.String() != "" {
 		t.Errorf("the server complains:\n%s", s.log)
 	}
 }

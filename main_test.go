@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -92,8 +93,28 @@ type server struct {
 	base  string
 	token string
 	api   *webtest.Document // what it says that it answers
-	log   *bytes.Buffer
+	log   *logbook
 	done  chan struct{}
+}
+
+// logbook is the log of a server, without what is no trouble. It may be read
+// while it is written.
+type logbook struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logbook) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text.WriteString(line + "\n")
+}
+
+// String implements fmt.Stringer.
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // start runs `quoin serve` with the variables and waits until it is ready.
@@ -105,7 +126,7 @@ func start(t testing.TB, vars ...string) *server {
 // startBinary is start for another program than this one.
 func startBinary(t testing.TB, binary string, vars ...string) *server {
 	t.Helper()
-	s := &server{t: t, log: &bytes.Buffer{}, done: make(chan struct{})}
+	s := &server{t: t, log: &logbook{}, done: make(chan struct{})}
 	s.cmd = exec.Command(binary, "serve")
 	s.cmd.Env = append([]string{childVariable + "=1", "PATH=" + os.Getenv("PATH"), "QUOIN_LISTEN=127.0.0.1:0", "QUOIN_EVENTS__LEASE=2s", "QUOIN_ADMIN_PASSWORD=" + password}, vars...)
 	s.begin()
@@ -160,7 +181,7 @@ func (s *server) read(r io.Reader, ready chan<- string) {
 			ready <- line.Listen
 		}
 		if line.Level != "INFO" {
-			s.log.Write(append(lines.Bytes(), '\n'))
+			s.log.add(lines.Text())
 		}
 	}
 	_ = s.cmd.Wait()
@@ -245,7 +266,7 @@ func (s *server) mustAs(typ, method, path, body string) (int, []byte) {
 	s.t.Helper()
 	status, answer, err := s.callAs(typ, method, path, body)
 	if err != nil || status != http.StatusOK {
-		text := s.log.Bytes()
+		text := s.log.String()
 		s.t.Fatalf("%s %s: %d %v %s\n%s", method, path, status, err, answer, text[max(0, len(text)-8<<10):])
 	}
 	return status, answer

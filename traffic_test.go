@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/quoin-cms/quoin/core/testkit"
 )
 
 // traffic is what idempotent clients do until they are told to end: they read,
@@ -257,7 +259,10 @@ func (l *traffic) count(answer string) int {
 // search finds as much.
 func (l *traffic) check(s *server) {
 	l.t.Helper()
-	s.must(http.MethodPost, "/api/search/refresh", `{"index":null}`)
+	testkit.Eventually(l.t, func() bool { // it gives up, with a 503, when there is much to be done
+		status, _, err := s.call(http.MethodPost, "/api/search/refresh", `{"index":null}`)
+		return err == nil && status == http.StatusOK
+	})
 	l.mu.Lock()
 	before := len(l.faults)
 	written, files := maps.Clone(l.written), maps.Clone(l.files)
