@@ -113,7 +113,7 @@ func (j *journal) summary() string {
 // until waits until something holds, asking after each entry.
 func (j *journal) until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	limit := time.After(time.Minute) // only a failing test gets there
+	limit := time.After(3 * time.Minute) // only a failing test gets there
 	for {
 		j.mu.Lock()
 		moved := j.moved
