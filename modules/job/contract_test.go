@@ -1,9 +1,9 @@
 package job_test
 
 import (
+	"context"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestTheWayOfAJobWithAWorkerOutside(t *testing.T) {
@@ -88,14 +88,18 @@ func TestCommandsOfTheServer(t *testing.T) {
 func TestAStartGoesOnWithoutItsClient(t *testing.T) {
 	engines(t, func(t *testing.T, s *server) {
 		id := s.create("wait", "")
-		s.client.Timeout = 200 * time.Millisecond
-		_, err := s.client.Do(s.request("admin", "POST", "/api/admin/start-job/"+id, "[]"))
-		if err == nil {
-			t.Fatal("the command waits, so there is no answer yet")
-		}
-		s.client.Timeout = time.Minute
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan error, 1)
+		go func() {
+			_, err := s.client.Do(s.request("admin", "POST", "/api/admin/start-job/"+id, "[]").WithContext(ctx))
+			left <- err
+		}()
 		if who := <-s.steps.entered; who != "admin" {
 			t.Errorf("it runs as %q", who)
+		}
+		leave()
+		if err := <-left; err == nil {
+			t.Fatal("the command waits, so there is no answer yet")
 		}
 		s.get("job-status/"+id).has("started", "true", "done", "false")
 		s.idle()
