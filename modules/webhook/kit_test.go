@@ -160,7 +160,7 @@ func serveAt(t testing.TB, d *db.DB, now time.Time, configure func(*webhook.Conf
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if err := s.bus.Stop(ctx); err != nil {
 			t.Error(err)

@@ -41,7 +41,7 @@ func TestAThousandSubscriptions(t *testing.T) {
 func TestALateSuccessIsAFailure(t *testing.T) {
 	engines(t, func(t *testing.T, d *db.DB) {
 		s := serve(t, d, func(c *webhook.Config) {
-			c.ValidationDelay, c.Timeout = 1000*time.Hour, 100*time.Millisecond
+			c.ValidationDelay, c.Timeout, c.BreakAfter = 1000*time.Hour, 2*time.Second, 1000
 		})
 		r := receive(t, func(n int, w http.ResponseWriter, r *http.Request) {
 			if n == 0 {
@@ -52,11 +52,13 @@ func TestALateSuccessIsAFailure(t *testing.T) {
 		sub := s.register(r.URL, "", "content.finalize")
 		s.emit("page:1 content.finalize")
 		testkit.Eventually(t, func() bool { return s.status(sub.ID).Failures == 1 })
-		s.clock.Advance(time.Hour)
-		calls := r.wait(t, 2)
-		if first, second := calls[0].header.Get("webhook-id"), calls[1].header.Get("webhook-id"); first != second {
-			t.Errorf("%s, then %s", first, second)
+		testkit.Eventually(t, func() bool { // on a busy machine a call may not arrive, and a good answer come too late as well
+			s.clock.Advance(time.Minute)
+			return len(s.deliveries(sub.ID, "delivered")) == 1
+		})
+		calls := r.all()
+		if len(calls) < 2 || calls[0].header.Get("webhook-id") != calls[1].header.Get("webhook-id") {
+			t.Errorf("%v", calls)
 		}
-		s.eventually(sub.ID, "delivered", 1)
 	})
 }

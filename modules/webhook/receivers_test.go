@@ -36,7 +36,7 @@ func TestNodeReceiver(t *testing.T) {
 			if got != want {
 				t.Errorf("%q instead of %q", got, want)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("no %q", want)
 		}
 	}
