@@ -26,7 +26,7 @@ import (
 // Every plugin here is bad in one way; the good one beside it answers all the
 // while.
 func TestBadPluginsStayDownAndSayWhy(t *testing.T) {
-	k := newKit(t, func(c *pluginhost.Config) { c.StartWithin, c.MaxCrashes = 2*time.Second, 2 })
+	k := newKit(t, func(c *pluginhost.Config) { c.MaxCrashes = 2 })
 	k.install("good", goodManifest)
 	k.wish("good", plugin.CapKV)
 	cases := []struct {
@@ -34,7 +34,6 @@ func TestBadPluginsStayDownAndSayWhy(t *testing.T) {
 		change       func(*manifest.Manifest)
 	}{
 		{"exits", "ended before it said hello", nil},
-		{"silent", "did not say hello in time", nil},
 		{"liar", "speaks another protocol", nil},
 		{"old", "speaks another protocol", nil},
 		{"protocol-9", "speaks protocol 9", func(m *manifest.Manifest) { m.Protocol = 9 }},
@@ -58,6 +57,17 @@ func TestBadPluginsStayDownAndSayWhy(t *testing.T) {
 		if got, err := k.tool("good_echo", c.name); err != nil || got != c.name {
 			t.Errorf("%s: the good plugin answers %q, %v", c.name, got, err)
 		}
+	}
+}
+
+// The time for the start is that of every plugin, so nothing good is beside it.
+func TestAPluginThatSaysNothingStaysDown(t *testing.T) {
+	k := newKit(t, func(c *pluginhost.Config) { c.StartWithin, c.MaxCrashes = time.Second, 2 })
+	k.install("silent", nil)
+	k.wish("silent")
+	k.start()
+	if st := k.until("silent", pluginhost.Failed); !strings.Contains(st.Reason, "did not say hello in time") {
+		t.Errorf("the reason is %q", st.Reason)
 	}
 }
 
@@ -109,7 +119,7 @@ func TestSignaturesAreCheckedWhenThereAreKeys(t *testing.T) {
 }
 
 // slowly is for plugins that have much to do on a busy machine.
-func slowly(c *pluginhost.Config) { c.CallTimeout, c.Health = time.Minute, time.Minute }
+func slowly(c *pluginhost.Config) { c.Health = time.Minute }
 
 func TestCallsThatGoWrong(t *testing.T) {
 	k := running(t, slowly) // for the large answer; see the next test

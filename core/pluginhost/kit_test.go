@@ -71,7 +71,8 @@ func newKit(t testing.TB, change func(*pluginhost.Config)) *kit {
 		t.Fatal(err)
 	}
 	k := &kit{t: t, db: d, dir: filepath.Join(folder, "plugins"), log: &logBuffer{}, conf: pluginhost.Defaults()}
-	k.conf.Backoff, k.conf.Health = 10*time.Millisecond, 200*time.Millisecond
+	k.conf.Backoff, k.conf.Health = 10*time.Millisecond, 3*time.Second
+	k.conf.StartWithin, k.conf.CallTimeout = 2*time.Minute, 2*time.Minute // on a busy machine everything takes its time
 	if change != nil {
 		change(k.conf)
 	}
@@ -196,7 +197,7 @@ func (k *kit) until(name string, want pluginhost.State) pluginhost.Status {
 // waitFor polls a condition that other processes bring about.
 func waitFor(t testing.TB, what string, ok func() bool, told func() string) {
 	t.Helper()
-	end := time.Now().Add(3 * time.Minute) // only a failing test waits so long
+	end := time.Now().Add(10 * time.Minute) // only a failing test waits so long
 	for !ok() {
 		if time.Now().After(end) {
 			t.Fatalf("%s does not happen: %s", what, told())
