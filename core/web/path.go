@@ -15,7 +15,8 @@ import (
 // tidy gives the URL that the router looks up: /json is the old name of /api,
 // and slashes too many, at the end or between, mean nothing. (The router would
 // answer them with a redirect, which clients repeat as GET.) The router works
-// on the escaped path when there is one, and so does this.
+// on the escaped path when there is one, and so does this. Lists in the query
+// lose the brackets that PHP gives them.
 func tidy(u *url.URL) *url.URL {
 	path := u.RawPath
 	if path == "" {
@@ -31,10 +32,12 @@ func tidy(u *url.URL) *url.URL {
 	if rest, old := strings.CutPrefix(clean, "/json/"); old {
 		clean = "/api/" + rest
 	}
-	if clean == path {
+	query := plainLists(u.RawQuery)
+	if clean == path && query == u.RawQuery {
 		return u
 	}
 	v := *u
+	v.RawQuery = query
 	if u.RawPath == "" {
 		v.Path = clean
 		return &v
@@ -45,6 +48,26 @@ func tidy(u *url.URL) *url.URL {
 	}
 	v.Path, v.RawPath = plain, clean
 	return &v
+}
+
+// plainLists gives a query without the brackets with which PHP names the values
+// of a list: a[]=1 and a[0]=1, which its clients write, are both a=1.
+func plainLists(query string) string {
+	if !strings.Contains(query, "]") && !strings.Contains(strings.ToUpper(query), "%5D") {
+		return query
+	}
+	parts := strings.Split(query, "&")
+	for i, part := range parts {
+		key, value, _ := strings.Cut(part, "=")
+		plain, err := url.QueryUnescape(key)
+		if err != nil { // refused by checkURL
+			return query
+		}
+		if list, at, ok := strings.Cut(strings.TrimSuffix(plain, "]"), "["); ok && list != "" && len(list)+len(at)+2 == len(plain) && strings.Trim(at, "0123456789") == "" {
+			parts[i] = url.QueryEscape(list) + "=" + value
+		}
+	}
+	return strings.Join(parts, "&")
 }
 
 // checkURL refuses what no database keeps: text that is not UTF-8, and NUL.

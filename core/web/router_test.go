@@ -155,6 +155,32 @@ func TestParametersAreUnescapedExactlyOnce(t *testing.T) {
 	}
 }
 
+// TestListsAsPHPWritesThem: its clients name the values of a list a[] or, with
+// http_build_query, a[0], a[1].
+func TestListsAsPHPWritesThem(t *testing.T) {
+	s := serve(t, web.Op(web.Operation{ID: "echo", Method: "GET", Path: "/api/echo"},
+		func(_ context.Context, in *struct {
+			List []string `query:"list,explode"`
+			One  string   `query:"one"`
+			Odd  string   `query:"odd[x]"`
+		}) (*web.Reply[[]string], error) {
+			return web.Answer(append(in.List, in.One, in.Odd))
+		}))
+	for query, want := range map[string]string{
+		"list=a&list=b&one=c":                     `["a","b","c",""]`,
+		"list[]=a&list[]=b":                       `["a","b","",""]`,
+		"list[0]=a&list[1]=b&one=c":               `["a","b","c",""]`,
+		"one=%5B&list%5B0%5D=a%5D&list%5b10%5d=b": `["a]","b","[",""]`,
+		"odd[x]=a&odd%5B%5D=b&[]=c&list]=d":       `["","a"]`,
+		"one[]=a":                                 `["a",""]`,
+	} {
+		if a := s.as("api", "GET", "/api/echo/?"+query, ""); a.StatusCode != 200 || a.body != want+"\n" {
+			t.Errorf("%s: %d %s, want %s", query, a.StatusCode, a.body, want)
+		}
+	}
+	s.as("api", "GET", "/api/echo?list[%ZZ]=a", "").problem(t, 400)
+}
+
 func TestConflictsNameBothModules(t *testing.T) {
 	of := func(module, id, path string) web.Operation {
 		o := say("GET", path)

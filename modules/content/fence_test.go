@@ -1,6 +1,7 @@
 package content_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -103,13 +104,15 @@ func TestCircles(t *testing.T) {
 			}
 			s.get("/api/data/page/d").is(200)
 			var drafts []struct{ Circles []string }
-			s.get("/api/meta/drafts?circles[]=circle:red&circles[]=x").is(200).decode(&drafts)
-			if len(drafts) != 1 || drafts[0].Circles[0] != "circle:red" {
-				t.Errorf("drafts of the circle: %v", drafts)
-			}
-			s.get("/api/meta/drafts?circles=other").is(200).decode(&drafts)
-			if len(drafts) != 0 {
-				t.Errorf("drafts of another circle: %v", drafts)
+			for _, form := range []string{"circles=%s&circles=x", "circles[]=%s&circles[]=x", "circles[0]=%s&circles[1]=x", "includeRawData=0&circles%%5B0%%5D=%s&circles%%5b1%%5d=x"} {
+				s.get("/api/meta/drafts?" + fmt.Sprintf(form, "circle:red")).is(200).decode(&drafts)
+				if len(drafts) != 1 || drafts[0].Circles[0] != "circle:red" {
+					t.Errorf("%s: drafts of the circle: %v", form, drafts)
+				}
+				s.get("/api/meta/drafts?" + fmt.Sprintf(form, "other")).is(200).decode(&drafts)
+				if len(drafts) != 0 {
+					t.Errorf("%s: drafts of another circle: %v", form, drafts)
+				}
 			}
 			for _, as := range []string{"red", "admin"} {
 				call(as, "publish/d/live", "").is(200)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
@@ -32,7 +33,7 @@ type environmentMeta struct {
 }
 
 type draftMeta struct {
-	ID       int64           `json:"id"`
+	ID       string          `json:"id" doc:"of the revision; a string, as clients expect it here"`
 	OUUID    string          `json:"ouuid"`
 	Type     string          `json:"content_type"`
 	Circles  []string        `json:"circles"`
@@ -96,12 +97,11 @@ func metaDocuments(s *Service) []web.Operation {
 	return []web.Operation{
 		web.Op(web.Operation{ID: "meta-drafts", Method: http.MethodGet, Path: "/api/meta/drafts", Tag: "Meta", Summary: "Drafts in work, newest first", Doc: "Those of the content types that the caller may view."},
 			func(ctx context.Context, in *struct {
-				Raw        bool     `query:"includeRawData" doc:"with the data of each draft"`
-				Limit      int      `query:"limit" default:"500" minimum:"1" maximum:"5000" doc:"how many at most"`
-				Circles    []string `query:"circles,explode" doc:"only documents of one of these circles"`
-				CirclesPHP []string `query:"circles[],explode" doc:"the same, as PHP clients write it"`
+				Raw     bool     `query:"includeRawData" doc:"with the data of each draft"`
+				Limit   int      `query:"limit" default:"500" minimum:"1" maximum:"5000" doc:"how many at most"`
+				Circles []string `query:"circles,explode" doc:"only documents of one of these circles"`
 			}) (*web.Reply[[]draftMeta], error) {
-				list, err := s.drafts(ctx, in.Limit, in.Raw, slices.Concat(in.Circles, in.CirclesPHP))
+				list, err := s.drafts(ctx, in.Limit, in.Raw, in.Circles)
 				if err != nil {
 					return nil, err
 				}
@@ -157,7 +157,7 @@ func (s *Service) drafts(ctx context.Context, limit int, raw bool, circles []str
 			return true
 		}
 		at := db.Time(r.CreatedAt).Format(atom)
-		d := draftMeta{ID: r.ID, OUUID: r.OUUID, Type: ct.Name, Circles: of, SaveDate: at, Created: at, By: r.CreatedBy}
+		d := draftMeta{ID: strconv.FormatInt(r.ID, 10), OUUID: r.OUUID, Type: ct.Name, Circles: of, SaveDate: at, Created: at, By: r.CreatedBy}
 		if raw {
 			d.RawData = r.Raw
 		}

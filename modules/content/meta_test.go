@@ -85,7 +85,10 @@ func TestMetaDrafts(t *testing.T) {
 		if len(got) != 3 {
 			t.Fatalf("an author sees %d drafts", len(got))
 		}
-		for _, key := range []string{"id", "ouuid", "circles", "save_date", "created"} {
+		if got[0]["id"] != ids[0] { // a string, unlike elsewhere
+			t.Errorf("the id is %#v, want %q", got[0]["id"], ids[0])
+		}
+		for _, key := range []string{"ouuid", "circles", "save_date", "created"} {
 			if _, ok := got[0][key]; !ok {
 				t.Errorf("no %s in %v", key, got[0])
 			}

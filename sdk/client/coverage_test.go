@@ -35,7 +35,6 @@ func exceptions() map[string]string {
 // unsent are parameters that no method sends.
 func unsent() map[string]string {
 	return map[string]string{
-		"meta-drafts circles[]":    "the same as circles",
 		"job-output Last-Event-ID": "from says the same",
 		"data-create-as If-Match":  "a document that must not be there has no state",
 		"file-upload Content-Type": "always sent",

@@ -50,7 +50,7 @@ func (d *Documents) Restore(ctx context.Context, ouuid string, revision int64, o
 
 // Draft is a draft that somebody works on.
 type Draft struct {
-	Revision  int64           `json:"id"`
+	Revision  int64           `json:"id,string"`
 	OUUID     string          `json:"ouuid"`
 	Type      string          `json:"content_type"`
 	Circles   []string        `json:"circles"`

@@ -30,7 +30,7 @@ func TestDraftsAndRevisions(t *testing.T) {
 	pages := c.Documents("page")
 	w, err := pages.CreateAs(ctx, "drafted", map[string]any{"label": "One"})
 	check(t, err)
-	if drafts, err := c.Drafts(ctx, client.DraftFilter{Data: true}); err != nil || len(drafts) == 0 || drafts[0].OUUID != "drafted" || !strings.Contains(string(drafts[0].Data), "One") || drafts[0].Created.IsZero() {
+	if drafts, err := c.Drafts(ctx, client.DraftFilter{Data: true}); err != nil || len(drafts) == 0 || drafts[0].OUUID != "drafted" || drafts[0].Revision != w.Revision || !strings.Contains(string(drafts[0].Data), "One") || drafts[0].Created.IsZero() {
 		t.Errorf("%+v, %v", drafts, err)
 	}
 	w, err = pages.Finalize(ctx, w.Revision, client.Refresh())
