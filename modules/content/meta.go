@@ -3,6 +3,7 @@ package content
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -41,6 +42,19 @@ type draftMeta struct {
 	Created  string          `json:"created"`
 	By       string          `json:"created_by"`
 	RawData  json.RawMessage `json:"raw_data,omitempty"`
+}
+
+// documentsMeta is the answer about documents, by ouuid.
+type documentsMeta struct {
+	Info map[string]documentMeta `json:"info"`
+}
+
+// documentMeta is where a document stands.
+type documentMeta struct {
+	ID        int64             `json:"id" doc:"the newest revision"`
+	Draft     bool              `json:"draft" doc:"whether that is a draft"`
+	Revisions map[string]*int64 `json:"revisions" doc:"environment → the revision that is published there; the default environment is always named"`
+	Status    map[string]string `json:"status" doc:"environment → published, outdated or not_published"`
 }
 
 // metaOperations are the Meta endpoints (contract-notes 2.2).
@@ -107,18 +121,20 @@ func metaDocuments(s *Service) []web.Operation {
 				}
 				return web.Answer(list)
 			}),
-		web.Op(web.Operation{ID: "meta-documents", Method: http.MethodPost, Path: "/api/meta/info/documents", Tag: "Meta", Summary: "In which environments documents are", Doc: "The answer has, by link and environment, the id of the revision that is published there."},
+		web.Op(web.Operation{ID: "meta-documents", Method: http.MethodPost, Path: "/api/meta/info/documents", Tag: "Meta", Summary: "In which environments documents are",
+			Doc: "The answer has, by ouuid, the newest revision of each document and, by environment, the revision that is published there and whether it is the newest finalized one. " +
+				"Of documents of two types with the same ouuid the second one is named by its link. What does not exist, or the caller may not view, is missing."},
 			func(ctx context.Context, in *struct {
 				Body struct {
-					Environments []string `json:"environments,omitempty" doc:"only these"`
-					Links        []string `json:"emsLinks" maxItems:"1000" doc:"contenttype:ouuid"`
+					Environments []string `json:"environments,omitempty" doc:"only these and the default one of the content type; none: all"`
+					Links        []string `json:"emsLinks" maxItems:"1000" doc:"contenttype:ouuid, or ems://object:contenttype:ouuid as in texts"`
 				}
-			}) (*web.Reply[map[string]map[string]map[string]int64], error) {
+			}) (*web.Reply[documentsMeta], error) {
 				info, err := s.documentInfo(ctx, in.Body.Links, in.Body.Environments)
 				if err != nil {
 					return nil, err
 				}
-				return web.Answer(map[string]map[string]map[string]int64{"info": info})
+				return web.Answer(documentsMeta{info})
 			}),
 		web.Op(web.Operation{ID: "meta-alias-attach", Method: http.MethodPost, Path: "/api/meta/alias-attach-environment", Tag: "Meta", Summary: "Put an environment behind a managed alias",
 			Doc: "The alias may be named with or without the instance id. An environment that is there already stays.", Roles: []string{auth.RoleAPI, auth.RoleAdmin}, Errors: []int{404}},
@@ -167,16 +183,11 @@ func (s *Service) drafts(ctx context.Context, limit int, raw bool, circles []str
 	return list, err
 }
 
-// documentInfo maps each link to the environments that hold the document and
-// the revision there.
-func (s *Service) documentInfo(ctx context.Context, links, environments []string) (map[string]map[string]int64, error) {
-	cat, err := s.types.get(ctx)
-	if err != nil {
-		return nil, err
-	}
-	info := map[string]map[string]int64{}
+// documentInfo tells of each link where the document stands.
+func (s *Service) documentInfo(ctx context.Context, links, environments []string) (map[string]documentMeta, error) {
+	info := map[string]documentMeta{}
 	for _, link := range links {
-		typeName, ouuid, ok := strings.Cut(link, ":")
+		typeName, ouuid, ok := splitLink(link)
 		if !ok {
 			return nil, problem.Field(problem.Invalid, "emsLinks", "%q is not contenttype:ouuid", link)
 		}
@@ -187,16 +198,67 @@ func (s *Service) documentInfo(ctx context.Context, links, environments []string
 		if err != nil {
 			return nil, err
 		}
-		in, err := s.store.publications(ctx, ct.id, ouuid)
+		d, err := s.whereabouts(ctx, ct, ouuid, environments)
 		if err != nil {
 			return nil, err
 		}
-		info[link] = map[string]int64{}
-		for _, env := range cat.sortedEnvs {
-			if rev, there := in[env.id]; there && (len(environments) == 0 || slices.Contains(environments, env.name)) {
-				info[link][env.name] = rev
-			}
+		if other, taken := info[ouuid]; taken && d != nil && other.ID != d.ID {
+			ouuid = ct.Name + ":" + ouuid
+		}
+		if d != nil {
+			info[ouuid] = *d
 		}
 	}
 	return info, nil
+}
+
+// splitLink reads contenttype:ouuid, and the form of links in texts:
+// ems://object:contenttype:ouuid, perhaps with a query behind it.
+func splitLink(link string) (typeName, ouuid string, ok bool) {
+	if inText, is := strings.CutPrefix(link, "ems://"); is {
+		link, _, _ = strings.Cut(inText, "?")
+		if _, rest, _ := strings.Cut(link, ":"); strings.Contains(rest, ":") {
+			link = rest
+		}
+	}
+	return strings.Cut(link, ":")
+}
+
+// whereabouts gives the state of a document; nil when there is none.
+func (s *Service) whereabouts(ctx context.Context, ct *contentType, ouuid string, environments []string) (*documentMeta, error) {
+	heads, err := s.store.list(ctx, selectRevisions, ct.id, ouuid, int64(math.MaxInt64), 1)
+	if err != nil || len(heads) == 0 || heads[0].Deleted {
+		return nil, err
+	}
+	in, err := s.store.publications(ctx, ct.id, ouuid)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := s.types.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	newest := heads[0].ID // of the finalized ones, 0 for none
+	if heads[0].Draft {
+		newest = in[ct.env.id]
+	}
+	d := &documentMeta{ID: heads[0].ID, Draft: heads[0].Draft, Revisions: map[string]*int64{}, Status: map[string]string{}}
+	for _, env := range cat.sortedEnvs {
+		own := env.id == ct.env.id
+		if !own && len(environments) > 0 && !slices.Contains(environments, env.name) {
+			continue
+		}
+		switch rev, there := in[env.id]; {
+		case !there:
+			d.Status[env.name] = "not_published"
+			if own {
+				d.Revisions[env.name] = nil
+			}
+		case rev == newest:
+			d.Status[env.name], d.Revisions[env.name] = "published", &rev
+		default:
+			d.Status[env.name], d.Revisions[env.name] = "outdated", &rev
+		}
+	}
+	return d, nil
 }

@@ -111,13 +111,30 @@ func TestMetaDocuments(t *testing.T) {
 		id := s.post("/api/data/page/index/a", `{"title":"A"}`).is(200).id()
 		s.publish("publish/a/live").is(200)
 		two := s.post("/api/data/page/index/a", `{"title":"B"}`).is(200).id()
-		s.post("/api/data/page/create/draft", `{"title":"A"}`).is(200)
+		draft := s.post("/api/data/page/create/draft", `{"title":"A"}`).is(200).id()
 		info := func(as, body string) *answer { return s.call(as, http.MethodPost, "/api/meta/info/documents", body) }
+		published := `{"id":` + two + `,"draft":false,"revisions":{"live":` + id + `,"preview":` + two + `},"status":{"live":"outdated","preview":"published"}}`
 		info("author", `{"environments":[],"emsLinks":["page:a","page:draft","page:none","none:a"]}`).is(200).keys("info").
-			has("info", `{"page:a":{"live":`+id+`,"preview":`+two+`},"page:draft":{},"page:none":{}}`)
-		info("author", `{"environments":["live"],"emsLinks":["page:a"]}`).is(200).has("info", `{"page:a":{"live":`+id+`}}`)
-		info("author", `{"emsLinks":["page:none"],"nobody":"reads this"}`).is(200).has("info", `{"page:none":{}}`)
+			has("info", `{"a":`+published+`,"draft":{"id":`+draft+`,"draft":true,"revisions":{"preview":null},"status":{"live":"not_published","preview":"not_published"}}}`)
+		for _, link := range []string{"page:a", "ems://object:page:a", "ems://page:a", "ems://object:page:a?x=y:z"} {
+			info("author", `{"environments":["live"],"emsLinks":["`+link+`"]}`).is(200).has("info", `{"a":`+published+`}`)
+		}
+		info("author", `{"environments":["none"],"emsLinks":["page:a"]}`).is(200).
+			has("info", `{"a":{"id":`+two+`,"draft":false,"revisions":{"preview":`+two+`},"status":{"preview":"published"}}}`)
+		info("author", `{"emsLinks":["page:none"],"nobody":"reads this"}`).is(200).has("info", `{}`)
 		info("user", `{"emsLinks":["page:a"]}`).is(200).has("info", `{}`)
+
+		three := s.post("/api/data/page/merge/a", `{"title":"C"}`).is(200).id() // a draft outdates nothing
+		info("author", `{"emsLinks":["page:a"]}`).is(200).
+			has("info", `{"a":`+strings.Replace(published, two+`,"draft":false`, three+`,"draft":true`, 1)+`}`)
+		s.post("/api/data/page/discard/"+three, nil).is(200)
+		s.publish("publish/a/live").is(200)
+		info("author", `{"emsLinks":["page:a","page:a"]}`).is(200).has("info.a.status", `{"live":"published","preview":"published"}`)
+		s.put("content-type", strings.Replace(pageType, `"name":"page"`, `"name":"news"`, 1))
+		s.post("/api/data/news/index/a", `{"title":"N"}`).is(200)
+		info("author", `{"emsLinks":["news:a","page:a","news:a"]}`).is(200).keys("info").has("info.page:a.id", two, "info.a.status.live", `"not_published"`)
+		s.publish("delete/a").is(200)
+		info("author", `{"emsLinks":["page:a"]}`).is(200).has("info", `{}`)
 		for _, body := range []string{`{}`, `[]`, `{"emsLinks":"page:a"}`, `{"emsLinks":["page"]}`, `{"emsLinks":[1]}`, `[1]`, `x`, ``,
 			`{"emsLinks":["x:` + strings.Repeat(`a","x:`, 1000) + `"]}`} {
 			refused(t, info("author", body), 400)

@@ -110,17 +110,27 @@ func (g *Config) AttachAlias(ctx context.Context, alias, environment string) err
 	return err
 }
 
-// Published tells in which environments documents are, and with which revision:
-// by link, which is contenttype:ouuid, then by environment. Documents that the
-// caller may not view are missing. environments are those to look at; none: all.
-// Needs no ROLE_ADMIN. POST /api/meta/info/documents.
-func (c *Client) Published(ctx context.Context, links, environments []string) (map[string]map[string]int64, error) {
+// Whereabouts is where a document stands.
+type Whereabouts struct {
+	Revision  int64             `json:"id"`        // the newest one
+	Draft     bool              `json:"draft"`     // whether that is a draft
+	Revisions map[string]int64  `json:"revisions"` // by environment, what is published there; 0: nothing
+	Status    map[string]string `json:"status"`    // by environment: published, outdated or not_published
+}
+
+// Published tells where documents stand, by ouuid; of documents of two types
+// with the same ouuid the second one is named by its link. A link is
+// contenttype:ouuid. Documents that do not exist, or that the caller may not
+// view, are missing. environments are those to look at, besides the default one
+// of the content type; none: all. Needs no ROLE_ADMIN. POST
+// /api/meta/info/documents.
+func (c *Client) Published(ctx context.Context, links, environments []string) (map[string]Whereabouts, error) {
 	body := map[string][]string{"emsLinks": links}
 	if len(environments) > 0 {
 		body["environments"] = environments
 	}
 	var a struct {
-		Info map[string]map[string]int64 `json:"info"`
+		Info map[string]Whereabouts `json:"info"`
 	}
 	_, err := c.do(ctx, post("/api/meta/info/documents").idempotent().json(body), &a)
 	return a.Info, err

@@ -54,7 +54,7 @@ func TestDraftsAndRevisions(t *testing.T) {
 	if w, err = pages.PublishRevision(ctx, "drafted", "live", first); err != nil || w.Already {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if in, err := c.Published(ctx, []string{"page:drafted"}, nil); err != nil || in["page:drafted"]["live"] != first {
+	if in, err := c.Published(ctx, []string{"page:drafted"}, nil); err != nil || in["drafted"].Revisions["live"] != first || in["drafted"].Status["live"] != "outdated" || in["drafted"].Revision != in["drafted"].Revisions["preview"] {
 		t.Errorf("%v, %v", in, err)
 	}
 	if hit, err := c.Search.Document(ctx, client.Lookup{Index: "quoin_live", OUUID: "drafted"}); err != nil || hit.ID != "drafted" {
