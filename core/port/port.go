@@ -140,7 +140,8 @@ type Finder interface {
 // Entity is a kind of configuration served under /api/admin/{entity}, in the
 // export form {class, arguments, properties, replaced}.
 type Entity interface {
-	// Names are the singular name first, then other spellings that clients use.
+	// Names are the singular name first, then others that clients use; case,
+	// hyphens and underscores make no difference.
 	Names() []string
 	// List gives the names of what is there (ids where there are no names).
 	List(ctx context.Context) ([]string, error)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/port"
@@ -17,7 +18,7 @@ import (
 // (contract-notes 2.1).
 type Admin struct {
 	service  *Service
-	entities map[string]port.Entity // by every spelling
+	entities map[string]port.Entity // by every name, folded
 	names    []string
 }
 
@@ -28,11 +29,13 @@ func newAdmin(s *Service, entities []port.Entity) (*Admin, error) {
 	entities = slices.Clone(entities)
 	slices.SortStableFunc(entities, func(x, y port.Entity) int { return cmp.Compare(rank(x), rank(y)) })
 	for _, e := range entities {
+		own := map[string]bool{}
 		for _, name := range e.Names() {
-			if old := a.entities[name]; old != nil && rank(old) == rank(e) {
+			folded := fold(name)
+			if old := a.entities[folded]; old != nil && rank(old) == rank(e) && !own[folded] {
 				return nil, problem.New(problem.Internal, "two modules serve /api/admin/%s", name)
 			}
-			a.entities[name] = e
+			a.entities[folded], own[folded] = e, true
 		}
 		if name := e.Names()[0]; !slices.Contains(a.names, name) {
 			a.names = append(a.names, name)
@@ -50,8 +53,14 @@ func rank(e port.Entity) int {
 	return 1
 }
 
+// fold makes the spellings of a name alike: content-type, ContentType and
+// content_type, which people give to the commands of clients.
+func fold(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
+}
+
 func (a *Admin) entity(name string) (port.Entity, error) {
-	if e := a.entities[name]; e != nil {
+	if e := a.entities[fold(name)]; e != nil {
 		return e, nil
 	}
 	return nil, problem.New(problem.NotFound, "there is no configuration entity %q; GET /api/admin/config-types lists them", name)

@@ -81,8 +81,12 @@ const rootField = `{"class":"EMS\\CoreBundle\\Entity\\FieldType","properties":{"
 // TestSpellings: the plural and the class name of an entity work in paths.
 func TestSpellings(t *testing.T) {
 	s := serve(t, nil)
-	for _, kind := range []string{"content-type", "contenttype", "ContentType", "contenttypes"} {
+	for _, kind := range []string{"content-type", "contenttype", "ContentType", "contenttypes", "ContentTypes", "Content-Types", "content_type"} {
 		s.call("admin", http.MethodGet, "/api/admin/"+kind+"/page", nil).is(200)
+	}
+	for _, kind := range []string{"Environments", "ManagedAliases", "manage-aliase", "managedaliase", "Analyzers", "Filters", "Forms", "Query-Searches",
+		"QuerySearches", "I18ns", "Schedules", "Views", "Actions", "Dashboards", "Channels", "WysiwygProfiles", "WysiwygStyleSets", "WysiwygStylesSet", "Templates"} {
+		s.call("admin", http.MethodGet, "/api/admin/"+kind, nil).is(200)
 	}
 	refused(t, s.call("admin", http.MethodGet, "/api/admin/nothing", nil), 404)
 	refused(t, s.call("admin", http.MethodGet, "/api/admin/nothing/x", nil), 404)

@@ -18,7 +18,7 @@ import (
 // kindInfo is what is known of a kind of configuration entity.
 type kindInfo struct {
 	kind  string
-	also  []string // other spellings in paths
+	also  []string // other names in paths
 	class string   // of the export form
 	key   string   // the property that names an entity
 	plain bool     // kept and given back, without a meaning here
@@ -29,22 +29,22 @@ type kindInfo struct {
 func kinds() []kindInfo {
 	const entity = `EMS\CoreBundle\Entity\`
 	return []kindInfo{
-		{kindContentType, []string{"content-types", "contenttype", "contenttypes", "ContentType"}, entity + "ContentType", "name", false},
-		{kindEnvironment, []string{"environments", "Environment"}, entity + "Environment", "name", false},
-		{kindManagedAlias, []string{"managed-aliases", "managedalias", "ManagedAlias"}, entity + "ManagedAlias", "name", false},
-		{kindAnalyzer, []string{"analyzers", "Analyzer"}, entity + "Analyzer", "name", false},
-		{kindFilter, []string{"filters", "Filter"}, entity + "Filter", "name", false},
-		{kindForm, []string{"forms", "Form"}, entity + "Form", "name", false},
-		{"query-search", []string{"query-searches", "querysearch", "QuerySearch"}, entity + "QuerySearch", "name", true},
-		{"i18n", []string{"i18ns", "I18n"}, entity + "I18n", "identifier", true},
-		{"schedule", []string{"schedules", "Schedule"}, entity + "Schedule", "name", true},
-		{"view", []string{"views", "View"}, entity + "View", "name", true},
-		{"action", []string{"actions", "template", "Template"}, entity + "Template", "name", true},
-		{"dashboard", []string{"dashboards", "Dashboard"}, entity + "Dashboard", "name", true},
-		{"channel", []string{"channels", "Channel"}, entity + "Channel", "name", true},
-		{"wysiwyg-profile", []string{"wysiwyg-profiles", "WysiwygProfile"}, entity + "WysiwygProfile", "name", true},
-		{"wysiwyg-style-set", []string{"wysiwyg-style-sets", "WysiwygStylesSet"}, entity + "WysiwygStylesSet", "name", true},
-		{"release", []string{"releases", "Release"}, entity + "Release", "name", true},
+		{kindContentType, []string{"content-types"}, entity + "ContentType", "name", false},
+		{kindEnvironment, []string{"environments"}, entity + "Environment", "name", false},
+		{kindManagedAlias, []string{"managed-aliases", "manage-aliases", "managed-aliase", "manage-aliase"}, entity + "ManagedAlias", "name", false},
+		{kindAnalyzer, []string{"analyzers"}, entity + "Analyzer", "name", false},
+		{kindFilter, []string{"filters"}, entity + "Filter", "name", false},
+		{kindForm, []string{"forms"}, entity + "Form", "name", false},
+		{"query-search", []string{"query-searches"}, entity + "QuerySearch", "name", true},
+		{"i18n", []string{"i18ns"}, entity + "I18n", "identifier", true},
+		{"schedule", []string{"schedules"}, entity + "Schedule", "name", true},
+		{"view", []string{"views"}, entity + "View", "name", true},
+		{"action", []string{"actions", "template", "templates"}, entity + "Template", "name", true},
+		{"dashboard", []string{"dashboards"}, entity + "Dashboard", "name", true},
+		{"channel", []string{"channels"}, entity + "Channel", "name", true},
+		{"wysiwyg-profile", []string{"wysiwyg-profiles"}, entity + "WysiwygProfile", "name", true},
+		{"wysiwyg-style-set", []string{"wysiwyg-style-sets", "wysiwyg-styles-set", "wysiwyg-styles-sets"}, entity + "WysiwygStylesSet", "name", true},
+		{"release", []string{"releases"}, entity + "Release", "name", true},
 		{"mcp-tool", []string{"mcp-tools"}, entity + "McpTool", "name", true},
 		{"mcp-prompt", []string{"mcp-prompts"}, entity + "McpPrompt", "name", true},
 		{"mcp-resource", []string{"mcp-resources"}, entity + "McpResource", "name", true},

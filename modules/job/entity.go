@@ -19,7 +19,7 @@ type entity struct{ s *Service }
 var _ port.Entity = entity{}
 
 // Names implements port.Entity.
-func (entity) Names() []string { return []string{"job", "jobs", "Job"} }
+func (entity) Names() []string { return []string{"job", "jobs"} }
 
 // List implements port.Entity: the numbers of the newest jobs.
 func (e entity) List(ctx context.Context) ([]string, error) { return e.s.names(ctx) }

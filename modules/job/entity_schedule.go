@@ -22,7 +22,7 @@ type scheduleEntity struct{ s *Service }
 var _ port.Entity = scheduleEntity{}
 
 // Names implements port.Entity.
-func (scheduleEntity) Names() []string { return []string{"schedule", "schedules", "Schedule"} }
+func (scheduleEntity) Names() []string { return []string{"schedule", "schedules"} }
 
 // List implements port.Entity.
 func (e scheduleEntity) List(ctx context.Context) ([]string, error) {

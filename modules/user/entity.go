@@ -16,7 +16,7 @@ type Entity struct{ service *Service }
 func NewEntity(s *Service) *Entity { return &Entity{s} }
 
 // Names implements port.Entity.
-func (*Entity) Names() []string { return []string{"user", "users", "User", "Users"} }
+func (*Entity) Names() []string { return []string{"user", "users"} }
 
 // List implements port.Entity: the user names.
 func (e *Entity) List(ctx context.Context) ([]string, error) {
