@@ -88,7 +88,7 @@ func (in *input) nameOf(key string, most int) string {
 func (in *input) instead(key string) (said string) {
 	plain := strings.NewReplacer("-", "", "_", "")
 	_ = rawjson.Members(in.raw, func(name string, _ []byte) error { // checked by parse
-		if strings.EqualFold(plain.Replace(name), plain.Replace(key)) {
+		if name != key && strings.EqualFold(plain.Replace(name), plain.Replace(key)) {
 			said = fmt.Sprintf("; the body has %q in its place", name)
 		}
 		return nil
@@ -110,18 +110,28 @@ func (in *input) listOf(most int, keys ...string) (all []string) {
 		if s, isText := rawjson.String(v); isText {
 			return []string{s}
 		}
-		if rawjson.KindOf(v) != rawjson.Array {
-			in.fail(key, "must be an array of strings, not %s", rawjson.KindOf(v))
-			return nil
-		}
-		_ = rawjson.Elements(v, func(i int, v []byte) error {
+		add := func(i int, v []byte) error {
 			s, isText := rawjson.String(v)
 			if !isText || len(s) > maxText || i >= most {
 				in.fail(rawjson.Index(key, i), "must be a string of at most %d bytes, one of at most %d", maxText, most)
 			}
 			all = append(all, s)
 			return in.err
-		})
+		}
+		switch kind := rawjson.KindOf(v); kind {
+		case rawjson.Array:
+			_ = rawjson.Elements(v, add) // in has the error
+		case rawjson.Map: // an array that PHP took elements out of has its numbers as keys
+			_ = rawjson.Members(v, func(name string, v []byte) error {
+				if name == "" || strings.Trim(name, "0123456789") != "" {
+					in.fail(key, "must be an array of strings, not %s", kind)
+					return in.err
+				}
+				return add(len(all), v)
+			})
+		default:
+			in.fail(key, "must be an array of strings, not %s", kind)
+		}
 		return all
 	}
 	return nil

@@ -158,6 +158,7 @@ func TestOldClient(t *testing.T) {
 		ids   string // sorted
 	}{
 		{"nothing but the types", page(), "four,one,three,two"},
+		{"arrays with gaps", map[string]string{"indices": `{"1":"quoin_preview"}`, "contentTypes": `{"3":"page"}`}, "four,one,three,two"},
 		{"match_all as []", page("queryArray", `{"match_all":[]}`), "four,one,three,two"},
 		{"bool as []", page("queryArray", `{"bool":[]}`), "four,one,three,two"},
 		{"bool of empty arrays", page("queryArray", `{"bool":{"must":[],"should":[],"filter":[{"match_all":[]}]}}`), "four,one,three,two"},

@@ -192,6 +192,9 @@ func TestScrollBadInput(t *testing.T) {
 	} {
 		s.refuses(c.path, c.body, c.status, c.tells)
 	}
+	if got := s.post("/api/search/next-scroll", `{"scroll-id":null}`).text("detail"); got != "scroll-id: is missing" {
+		t.Error(got) // not that something else is in its place
+	}
 	for _, path := range []string{"init-scroll", "next-scroll"} {
 		s.call("", http.MethodPost, "/api/search/"+path, wrap(`{}`)).is(401)
 		s.call("noapi", http.MethodPost, "/api/search/"+path, wrap(`{}`)).is(403)

@@ -3,6 +3,7 @@ package dsl
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/search"
@@ -155,15 +156,15 @@ func (n *node) value() (search.Value, error) {
 	return search.Value{}, n.bad("a string, number or boolean is expected")
 }
 
-// strings reads a string or an array of strings.
+// strings reads a string or an array of strings. An object whose keys are
+// numbers is an array that PHP took elements out of.
 func (n *node) strings() ([]string, error) {
-	if n.kind == jsonx.String {
+	switch {
+	case n.kind == jsonx.String:
 		return []string{n.text}, nil
-	}
-	if n.kind != jsonx.Array {
-		if n.kind == jsonx.Object && len(n.kids) == 0 {
-			return nil, nil
-		}
+	case n.kind == jsonx.Object && len(n.kids) == 0:
+		return nil, nil
+	case n.kind != jsonx.Array && !n.numbered():
 		return nil, n.bad("an array of strings is expected")
 	}
 	out := make([]string, len(n.kids))
@@ -175,4 +176,11 @@ func (n *node) strings() ([]string, error) {
 		out[i] = v.Text
 	}
 	return out, nil
+}
+
+// numbered tells whether the keys of an object are numbers.
+func (n *node) numbered() bool {
+	return n.kind == jsonx.Object && !slices.ContainsFunc(n.keys, func(key string) bool {
+		return key == "" || strings.Trim(key, "0123456789") != ""
+	})
 }
