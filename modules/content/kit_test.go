@@ -208,6 +208,15 @@ func (r *refresher) Refresh(_ context.Context, keys []port.Key) error {
 	return r.err
 }
 
+// take gives the keys since the last call.
+func (r *refresher) take() []port.Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	keys := r.keys
+	r.keys = nil
+	return keys
+}
+
 // users are identities by their token, which is their name.
 type users map[string]*auth.Identity
 

@@ -192,10 +192,10 @@ func finishing(s *Service) []web.Operation {
 		}),
 		web.Op(web.Operation{
 			ID: "data-delete", Method: http.MethodPost, Path: "/api/data/{type}/delete/{ouuid}", Tag: tag,
-			Summary: "Put a document into the trash", Errors: []int{404, 412, 423}, Answers: outcome, Doc: "It leaves every environment. Its revisions stay and can be restored.",
+			Summary: "Put a document into the trash", Errors: []int{404, 412, 423}, Answers: outcome, Doc: "It leaves every environment. Its revisions stay and can be restored. Searches do not find it any more when the answer comes; refresh=false does not wait for that.",
 		}, func(ctx context.Context, in *struct {
 			DocumentPath
-			Refresh bool   `query:"refresh" doc:"answer when the document is not found any more"`
+			Refresh bool   `query:"refresh" default:"true" doc:"answer when the document is not found any more"`
 			IfMatch string `header:"If-Match" doc:"ETag or revision id that the document must be at"`
 		}) (*web.Raw, error) {
 			o, err := s.Delete(ctx, in.Type, in.OUUID, in.IfMatch, in.Refresh)

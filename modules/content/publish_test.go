@@ -93,7 +93,11 @@ func TestDeleteAndTrash(t *testing.T) {
 		one := s.post("/api/data/page/index/d", `{"title":"1"}`).is(200).id()
 		s.publish("publish/d/live").is(200)
 		s.events()
+		s.refreshed.take()
 		s.publish("delete/d").is(200).keys("acknowledged", "success", "ouuid", "type").has("success", "true", "ouuid", `"d"`, "type", `"page"`)
+		if waited := s.refreshed.take(); len(waited) != 1 { // clients search at once
+			t.Errorf("waited for %v", waited)
+		}
 		s.told("content.delete")
 		s.get("/api/data/page/d").is(404).has("code", `"unknown_document"`)
 		s.publish("delete/d").is(404)
@@ -119,7 +123,10 @@ func TestDeleteAndTrash(t *testing.T) {
 			t.Errorf("revisions %+v", list)
 		}
 
-		s.publish("delete/d").is(200)
+		s.publish("delete/d?refresh=false").is(200)
+		if waited := s.refreshed.take(); len(waited) != 0 {
+			t.Errorf("waited for %v", waited)
+		}
 		s.events()
 		s.post("/api/data/page/restore/d/"+one, nil).is(200).keys(envelope...)
 		s.get("/api/data/page/d").is(200).has("revision.title", `"1"`)
