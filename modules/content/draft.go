@@ -173,17 +173,23 @@ func (s *Service) ownRevision(ctx context.Context, ct *contentType, id int64) (*
 }
 
 // Finalize ends a draft: its data is validated, sealed and put into the default
-// environment. A revision that is final already is left as it is.
-func (s *Service) Finalize(ctx context.Context, typeName string, id int64, refresh bool) (*Outcome, error) {
-	return s.finalize(ctx, typeName, id, "", refresh)
+// environment. Fields in raw, which may be empty, take their place in it first.
+// A revision that is final already is left as it is; with raw, it is a Conflict.
+func (s *Service) Finalize(ctx context.Context, typeName string, id int64, raw []byte, refresh bool) (*Outcome, error) {
+	return s.finalize(ctx, typeName, id, "", raw, refresh)
 }
 
 // finalize is Finalize for a revision in the state that ifMatch names, if any.
-func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMatch string, refresh bool) (*Outcome, error) {
+func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMatch string, raw []byte, refresh bool) (*Outcome, error) {
 	ct, err := s.allowed(ctx, typeName, auth.Edit)
 	if err != nil {
 		return nil, err
 	}
+	body, err := s.body(raw, true)
+	if err != nil {
+		return nil, err
+	}
+	more := len(body) > len("{}")
 	r, err := s.ownRevision(ctx, ct, id)
 	if err != nil {
 		return nil, err
@@ -194,6 +200,8 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 		return nil, notFound(ct.Name, r.OUUID)
 	case ifMatch != "" && r.etag() != ifMatch:
 		return nil, changedSince(id, ifMatch)
+	case !r.Draft && more:
+		return nil, problem.New(problem.Conflict, "revision %d is final: its data cannot be changed any more", id)
 	case !r.Draft:
 		o.Notices = []string{"the revision was finalized already"}
 		return o, nil
@@ -202,6 +210,11 @@ func (s *Service) finalize(ctx context.Context, typeName string, id int64, ifMat
 	}
 	if err := ct.inCircle(ctx, r.Raw); err != nil {
 		return nil, err
+	}
+	if more {
+		if r.Raw, err = s.overlay(ctx, ct, r.Raw, true, ct.compiled.Stored(body)); err != nil {
+			return nil, err
+		}
 	}
 	found := ct.compiled.Validate(r.Raw)
 	if len(found.Errors) > 0 {

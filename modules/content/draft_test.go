@@ -56,6 +56,35 @@ func TestDrafts(t *testing.T) {
 	})
 }
 
+// TestFinalizeWithData: newer clients send the last changes along.
+func TestFinalizeWithData(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		finalize := func(id string, body any) *answer { return s.post("/api/data/page/finalize/"+id, body) }
+		id := s.post("/api/data/page/create/f", `{"title":"A","count":1}`).is(200).id()
+		s.told()
+		refused(t, finalize(id, `{"title":""}`), 422)
+		refused(t, finalize(id, `{"count":"many"}`), 422)
+		refused(t, finalize(id, `{"count":`), 400)
+		refused(t, finalize(id, `[1]`), 400)
+		s.get("/api/data/page/f").has("revision", `{"title":"A","count":1}`, "id", id)
+		finalize(id, `{"count":2,"price":3,"_sha1":"mine"}`).is(200).keys(envelope...).has("success", "true", "revision_id", id)
+		s.told("content.finalize")
+		s.get("/api/data/page/f").has("revision.title", `"A"`, "revision.count", "2", "revision.price", "3")
+		refused(t, finalize(id, `{"count":4}`), 409)
+		for _, body := range []any{nil, ``, `[]`, `{}`} {
+			finalize(id, body).is(200).has("success", "true")
+		}
+		s.told()
+
+		s.put("content-type", fencedType)
+		id = s.post("/api/data/page/create/g", `{"title":"A"}`).is(200).id()
+		refused(t, finalize(id, `{"secret":1}`), 403)
+		s.clock.Advance(1e12)
+		s.call("webmaster", http.MethodPost, "/api/data/page/finalize/"+id, `{"secret":1}`).is(200)
+		s.get("/api/data/page/g").has("revision.secret", "1")
+	})
+}
+
 // TestDraftIsNoTrap: a draft that somebody made is in the way of every other
 // write, and is never finalized or overwritten by the way (contract-notes 1.5).
 func TestDraftIsNoTrap(t *testing.T) {

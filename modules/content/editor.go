@@ -154,7 +154,7 @@ func (e editor) UpdateDraft(ctx context.Context, k port.Key, raw []byte, merge b
 
 // Finalize implements port.Editor.
 func (e editor) Finalize(ctx context.Context, k port.Key, revision int64, etag string) (*port.Saved, error) {
-	return settled(e.finalize(ctx, k.Type, revision, etag, false))
+	return settled(e.finalize(ctx, k.Type, revision, etag, nil, false))
 }
 
 // Publish implements port.Editor.

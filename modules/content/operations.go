@@ -169,11 +169,15 @@ func finishing(s *Service) []web.Operation {
 	outcome := writeAnswer()
 	return []web.Operation{
 		web.Op(web.Operation{
-			ID: "data-finalize", Method: http.MethodPost, Path: "/api/data/{type}/finalize/{revision}", Tag: tag,
-			Summary: "Finalize a draft", Errors: []int{404, 409, 422, 423}, Answers: outcome,
-			Doc: "It becomes the newest revision in the default environment of its content type. A draft that breaks the content type is refused with 422 and stays.",
-		}, func(ctx context.Context, in *RevisionCall) (*web.Raw, error) {
-			o, err := s.Finalize(ctx, in.Type, in.Revision, in.Refresh)
+			ID: "data-finalize", Method: http.MethodPost, Path: "/api/data/{type}/finalize/{revision}", Tag: tag, MaxBody: int64(s.cfg.MaxDocument), EmptyBody: true,
+			Summary: "Finalize a draft", Errors: []int{404, 409, 413, 422, 423}, Takes: documentBody(), Answers: outcome,
+			Doc: "It becomes the newest revision in the default environment of its content type. Fields in the body, which may be empty, change the draft first; the others keep their value. " +
+				"A draft that breaks the content type is refused with 422 and stays.",
+		}, func(ctx context.Context, in *struct {
+			RevisionCall
+			RawBody []byte `contentType:"application/json"`
+		}) (*web.Raw, error) {
+			o, err := s.Finalize(ctx, in.Type, in.Revision, in.RawBody, in.Refresh)
 			if err != nil {
 				return nil, err
 			}

@@ -148,19 +148,23 @@ func (s *Service) follow(ctx context.Context, head *revision) (number int64, err
 // compose gives the data that a write leads to: the body, or the body merged
 // into what is stored, after checking what the caller may not change.
 func (s *Service) compose(ctx context.Context, ct *contentType, head *revision, merge bool, body []byte) ([]byte, error) {
-	fenced := ct.fenced(auth.From(ctx))
-	if !merge && !fenced {
+	if !merge && !ct.fenced(auth.From(ctx)) {
 		return body, nil
 	}
 	base, err := s.base(ctx, head)
 	if err != nil {
 		return nil, err
 	}
-	data := body
+	return s.overlay(ctx, ct, base, merge, body)
+}
+
+// overlay is compose over what is known to be stored.
+func (s *Service) overlay(ctx context.Context, ct *contentType, base []byte, merge bool, body []byte) (data []byte, err error) {
+	data = body
 	if merge {
 		data = rawjson.Merge(make([]byte, 0, len(base)+len(body)), base, body)
 	}
-	if fenced {
+	if ct.fenced(auth.From(ctx)) {
 		if data, err = ct.permit(ctx, base, data); err != nil {
 			return nil, err
 		}
