@@ -191,7 +191,7 @@ func sample(schema map[string]any, all map[string]map[string]any, name string) a
 			return "2026-05-04 10:00:00.000000"
 		case "timezone":
 			return "UTC"
-		case "size": // a number that the contract wants as a text
+		case "size", "id": // numbers that the contract wants as texts
 			return "7"
 		}
 		return "2026-05-04T10:00:00+00:00" // a time, and a text as good as any
