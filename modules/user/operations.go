@@ -52,7 +52,7 @@ func Operations(s *Service) []web.Operation {
 			Roles:   []string{auth.RoleAPI, auth.RoleUserManagement},
 			Summary: "Act as another user",
 			Doc: "Gives a token that acts as another user, found by e-mail address, then by user name. It expires (12 hours unless configured), records who " +
-				"obtained it, and ends with the account of either. 400 when username or email is missing or empty, 404 when there is no such user, 403 when " +
+				"obtained it, and ends with the account of either. An empty email is an unknown one. 400 when username or email is missing, or both are empty, 404 when there is no such user, 403 when " +
 				"that user is disabled or expired, or holds ROLE_ADMIN or ROLE_SUPER_ADMIN and the caller does not.",
 			Errors: []int{400, 404, 413},
 		}, s.opProxy),

@@ -115,8 +115,9 @@ func (s *Service) Revoke(ctx context.Context, tokenID int64) (*Token, error) {
 }
 
 // ProxyAuthenticate gives a short-lived token with which the caller acts as
-// another user, found by e-mail address or else by name. NotFound when there is
-// none, Forbidden when that user is disabled or expired, or holds ROLE_ADMIN or
+// another user, found by e-mail address or else by name. Either may be empty:
+// who signs people in elsewhere does not always learn both. NotFound when there is
+// no such user, Forbidden when that user is disabled or expired, or holds ROLE_ADMIN or
 // ROLE_SUPER_ADMIN and the caller does not. The token ends with the account of
 // either.
 func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string) (string, error) {
@@ -124,14 +125,14 @@ func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string)
 	if err != nil {
 		return "", err
 	}
-	if canonical(username) == "" {
-		return "", problem.Field(problem.Invalid, "username", "is required")
+	if canonical(username) == "" && canonical(email) == "" {
+		return "", problem.Field(problem.Invalid, "username", "is required, unless there is an e-mail address")
 	}
-	if canonical(email) == "" {
-		return "", problem.Field(problem.Invalid, "email", "is required")
+	var u *User
+	if canonical(email) != "" { // accounts without an address have an empty one
+		u, err = s.store.byEmail(ctx, email)
 	}
-	u, err := s.store.byEmail(ctx, email)
-	if err == nil && u == nil {
+	if err == nil && u == nil && canonical(username) != "" {
 		u, err = s.store.byName(ctx, username)
 	}
 	if err != nil {
