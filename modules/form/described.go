@@ -9,14 +9,14 @@ type (
 		Locale   string         `json:"locale" doc:"language of the form"`
 		Data     map[string]any `json:"data" doc:"what was filled in; a list will do"`
 		Label    string         `json:"label,omitempty" doc:"what people call the submission"`
-		Expire   string         `json:"expire_date,omitempty" doc:"a day such as 2026-12-31, from which on it is deleted"`
+		Expire   string         `json:"expire_date,omitempty" doc:"a day such as 2026-12-31, from which on it is deleted; of a time it is the day that is written there"`
 		Files    []fileIn       `json:"files,omitempty" doc:"files that came with it"`
 	}
 	fileIn struct {
 		Filename  string `json:"filename"`
 		MimeType  string `json:"mimeType"`
 		Base64    string `json:"base64" doc:"the bytes"`
-		Size      string `json:"size" doc:"number of bytes"`
+		Size      string `json:"size" doc:"number of bytes; a number will do"`
 		FormField string `json:"form_field" doc:"field of the form"`
 	}
 	submissionOut struct {

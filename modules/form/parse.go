@@ -79,13 +79,19 @@ func name(path string, value []byte, to *string, needed bool) error {
 	return nil
 }
 
-// expires reads the day from which on the submission may be deleted.
+// expires reads the day from which on the submission may be deleted. Of a time
+// it is the day that is written there.
 func (s *Submission) expires(value []byte) error {
 	if rawjson.KindOf(value) == rawjson.Null {
 		return nil
 	}
 	text, _ := rawjson.String(value)
 	day, err := time.Parse(time.DateOnly, text)
+	for _, form := range []string{time.RFC3339, time.DateTime, "2006-01-02T15:04:05"} {
+		if t, wrong := time.Parse(form, text); err != nil && wrong == nil {
+			day, err = time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), nil
+		}
+	}
 	if err != nil || day.Year() < 1970 || day.Year() > 9999 {
 		return problem.Field(problem.Invalid, "expire_date", "must be a date such as 2026-12-31, or null")
 	}
@@ -96,14 +102,11 @@ func (s *Submission) expires(value []byte) error {
 	return nil
 }
 
-// files reads the list of files.
+// files reads the list of files. PHP writes a list with gaps as an object, whose
+// keys mean nothing.
 func (s *Service) files(value []byte, out *Submission) error {
-	if rawjson.KindOf(value) != rawjson.Array {
-		return problem.Field(problem.Invalid, "files", "must be a list")
-	}
-	return rawjson.Elements(value, func(i int, element []byte) error {
-		path := rawjson.Index("files", i)
-		if i == s.cfg.MaxFiles {
+	add := func(path string, element []byte) error {
+		if len(out.Files) == s.cfg.MaxFiles {
 			return problem.Field(problem.Invalid, "files", "must hold at most %d files", s.cfg.MaxFiles)
 		}
 		if rawjson.KindOf(element) != rawjson.Map {
@@ -114,7 +117,14 @@ func (s *Service) files(value []byte, out *Submission) error {
 			out.Files = append(out.Files, f)
 		}
 		return err
-	})
+	}
+	switch rawjson.KindOf(value) {
+	case rawjson.Array:
+		return rawjson.Elements(value, func(i int, element []byte) error { return add(rawjson.Index("files", i), element) })
+	case rawjson.Map:
+		return rawjson.Members(value, func(key string, element []byte) error { return add(rawjson.Join("files", key), element) })
+	}
+	return problem.Field(problem.Invalid, "files", "must be a list")
 }
 
 // parseFile reads a file: all five members, and bytes that are as many as it
@@ -134,7 +144,11 @@ func parseFile(path string, raw []byte) (*File, error) {
 			return name(at, value, &f.MimeType, true)
 		case "form_field":
 			return name(at, value, &f.FormField, true)
-		case "size":
+		case "size": // a string by the contract, which many write as the number it is
+			if rawjson.KindOf(value) == rawjson.Number {
+				size = string(value)
+				return nil
+			}
 			return name(at, value, &size, true)
 		case "base64":
 			text, ok := rawjson.Bytes(value)

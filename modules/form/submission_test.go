@@ -81,6 +81,40 @@ func TestSubmitAndRead(t *testing.T) {
 	})
 }
 
+// What clients written in PHP send, and the original takes.
+func TestSubmitFromPHP(t *testing.T) {
+	const file = `{"filename":"a.txt","mimeType":"text/plain","base64":"aGVsbG8=","size":%s,"form_field":"attachment"}`
+	number, text := fmt.Sprintf(file, `5`), fmt.Sprintf(file, `"5"`)
+	engines(t, func(t *testing.T, s *server) {
+		for name, c := range map[string]struct {
+			more   string
+			files  int
+			expire string
+		}{
+			"a size that is a number":     {`,"files":[` + number + `]`, 1, ""},
+			"a list of files with gaps":   {`,"files":{"1":` + text + `,"4":` + number + `}`, 2, ""},
+			"no files, as an object":      {`,"files":{}`, 0, ""},
+			"a time as the day to expire": {`,"expire_date":"2026-12-31T23:30:00-05:00"`, 0, "2026-12-31T00:00:00+00:00"},
+			"a time of a database":        {`,"expire_date":"2026-12-31 10:20:30"`, 0, "2026-12-31T00:00:00+00:00"},
+			"a time without a zone":       {`,"expire_date":"2026-12-31T10:20:30"`, 0, "2026-12-31T00:00:00+00:00"},
+		} {
+			var view struct {
+				ExpireDate string
+				Files      []struct{ ID, Size string }
+			}
+			one := s.submit("contact", `{"email":"a@b.c"}`, c.more)
+			if err := json.Unmarshal(one.Submission, &view); err != nil || len(view.Files) != c.files || view.ExpireDate != c.expire {
+				t.Fatalf("%s: %s %v", name, one.Submission, err)
+			}
+			for _, f := range view.Files {
+				if got := s.want(200, "GET", base+"/"+one.ID+"/files/"+f.ID, "site", "", nil); got != "hello" || f.Size != "5" {
+					t.Errorf("%s: %+v %q", name, f, got)
+				}
+			}
+		}
+	})
+}
+
 func TestSubmitRefuses(t *testing.T) {
 	engines(t, func(t *testing.T, s *server) {
 		full := `{"form_name":"f","instance":"i","locale":"l","data":{}`
@@ -102,7 +136,10 @@ func TestSubmitRefuses(t *testing.T) {
 			full + `,"expire_date":"2026-02-30"}`:                        "expire_date",
 			full + `,"expire_date":5}`:                                   "expire_date",
 			full + `,"label":5}`:                                         "label",
-			full + `,"files":{}}`:                                        "files",
+			full + `,"files":"x"}`:                                       "files",
+			full + `,"files":{"1":5}}`:                                   "files.1",
+			full + `,"expire_date":"2026-02-30T10:00:00Z"}`:              "expire_date",
+			full + `,"expire_date":""}`:                                  "expire_date",
 			full + `,"files":[1]}`:                                       "files[0]",
 			full + many + `}`:                                            "files",
 			full + with("a", "!!!!", "3") + `}`:                          "files[0].base64",
@@ -112,7 +149,9 @@ func TestSubmitRefuses(t *testing.T) {
 			full + with("a", "aGVsbG8=", "5", "", "aGVsbG8=", "5") + `}`: "files[1].filename",
 			full + `,"files":[{"filename":"a","mimeType":"x","base64":"","size":"0","form_field":"f"}]}`:                        "files[0].mimeType",
 			full + `,"files":[{"filename":"a","mimeType":"a/b\r\nX: y","base64":"","size":"0","form_field":"f"}]}`:              "files[0].mimeType",
-			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":0,"form_field":"f"}]}`:                        "files[0].size",
+			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":1,"form_field":"f"}]}`:                        "files[0].size",
+			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":0.5,"form_field":"f"}]}`:                      "files[0].size",
+			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":true,"form_field":"f"}]}`:                     "files[0].size",
 			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":"0"}]}`:                                       "files[0]",
 			full + `,"files":[{"filename":"a","mimeType":"a/b","base64":"","size":"0","form_field":"f","path":"/etc/passwd"}]}`: "files[0].path",
 		} {
