@@ -1,7 +1,10 @@
 package file
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -142,14 +145,21 @@ func uploads(s *Service) []web.Operation {
 			return st.answer(err)
 		}),
 		web.Op(web.Operation{
-			ID: "file-init-upload-old", Method: http.MethodPost, Path: "/api/file/init-upload/{hash}/{size}", Tag: tag, Summary: "Begin an upload in chunks (old form)", Errors: []int{413}, Doc: "As init-upload, for clients that send no body.",
+			ID: "file-init-upload-old", Method: http.MethodPost, Path: "/api/file/init-upload/{hash}/{size}", Tag: tag, Summary: "Begin an upload in chunks (old form)", Errors: []int{413},
+			Doc:       "As init-upload, with hash and size in the path. name, type and algo may be in the body, and the first two in the query.",
+			EmptyBody: true, Takes: web.Media{Of: announcedElsewhere{}},
 		}, func(ctx context.Context, in *struct {
 			HashPath
-			Size int64  `path:"size" doc:"bytes"`
-			Name string `query:"name" doc:"file name"`
-			Type string `query:"type" doc:"media type"`
+			Size    int64  `path:"size" doc:"bytes"`
+			Name    string `query:"name" doc:"file name"`
+			Type    string `query:"type" doc:"media type"`
+			RawBody []byte `contentType:"application/json"`
 		}) (*StateReply, error) {
-			st, err := s.Init(ctx, Announced{Hash: in.Hash, Size: &in.Size, Name: in.Name, Type: in.Type})
+			more, err := readAnnounced(in.RawBody)
+			if err != nil {
+				return nil, err
+			}
+			st, err := s.Init(ctx, Announced{Hash: in.Hash, Size: &in.Size, Name: cmp.Or(more.Name, in.Name), Type: cmp.Or(more.Type, in.Type), Algo: more.Algo})
 			return st.answer(err)
 		}),
 		web.Op(web.Operation{
@@ -191,6 +201,28 @@ func uploads(s *Service) []web.Operation {
 			return web.Answer(stored)
 		}),
 	}
+}
+
+// announcedElsewhere is what the body of the old form of init-upload may add.
+type announcedElsewhere struct {
+	Name string `json:"name,omitempty" doc:"file name; upload.bin when it is missing"`
+	Type string `json:"type,omitempty" doc:"media type; application/bin when it is missing"`
+	Algo string `json:"algo,omitempty" doc:"algorithm of the hash; that of the server when it is missing"`
+}
+
+// readAnnounced reads a body that may be missing or []. Null counts as absent.
+func readAnnounced(raw []byte) (a announcedElsewhere, err error) {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return a, nil
+	}
+	if err = rawjson.CheckObject(raw, rawjson.Limits{}); err != nil {
+		return a, err
+	}
+	var wrong *json.UnmarshalTypeError
+	if err = json.Unmarshal(rawjson.Object(raw), &a); errors.As(err, &wrong) {
+		err = problem.Field(problem.Invalid, wrong.Field, "must be a string")
+	}
+	return a, err
 }
 
 // uploadForm describes the form of an upload, for the API document.

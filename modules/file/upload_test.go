@@ -73,6 +73,39 @@ func marshal(t *testing.T, v any) string {
 	return string(b)
 }
 
+// The old form has the hash and the size in its path, and the rest in its body.
+func TestInitInTheOldForm(t *testing.T) {
+	t.Parallel()
+	s := serve(t, nil)
+	for i, c := range []struct {
+		query, body string
+		name, typ   string
+	}{
+		{"", `{"name":"a b.png","type":"image/png"}`, "a b.png", "image/png"},
+		{"", `{"name":"a b.png","type":null,"algo":"sha1","other":1}`, "a b.png", "application/bin"},
+		{"?name=c.png&type=image/webp", `[]`, "c.png", "image/webp"},
+		{"?name=c.png&type=image/webp", `{"name":"a b.png"}`, "a b.png", "image/webp"},
+		{"", ``, "upload.bin", "application/bin"},
+	} {
+		data := []byte{byte(i)}
+		path := "/api/file/init-upload/" + hashOf(data) + "/1"
+		st := s.call("ada", http.MethodPost, path+c.query, []byte(c.body)).is(200).state()
+		if !st.Success || st.Name != c.name || st.Type != c.typ || st.Size != 1 {
+			t.Errorf("%s %s: %+v", c.query, c.body, st)
+		}
+		if st := s.chunk("ada", st.Hash, data).is(200).state(); !st.Available {
+			t.Errorf("%+v", st)
+		}
+	}
+	path := "/api/file/init-upload/" + hashOf(nil) + "/0"
+	if st := s.call("ada", http.MethodPost, path, []byte(`{"algo":"sha256"}`)).is(200).state(); st.Success || st.Code != "unknown_algorithm" {
+		t.Errorf("%+v", st)
+	}
+	for _, body := range []string{`{`, `[1]`, `{"name":5}`, `"x"`} {
+		s.call("ada", http.MethodPost, path, []byte(body)).is(400)
+	}
+}
+
 func TestEmptyFiles(t *testing.T) {
 	places(t, func(t *testing.T, s *server) {
 		s.TB = t
