@@ -165,6 +165,8 @@ func (f *form) file(ctx context.Context, part *formPart) error {
 		return brokenForm(r.err)
 	case err != nil:
 		return told(err)
+	case n == 0 && part.head.FileName() == "": // what browsers send when no file was chosen
+		return problem.Field(problem.Invalid, "upload", "is missing: no file was chosen")
 	}
 	typ := part.head.Header.Get("Content-Type")
 	f.object = &object{Hash: f.d.text(), Algo: f.s.algo.name, Size: n, Name: cleanName(part.head.FileName()), Type: typ, Sniffed: sniff(f.head), UploadedBy: auth.Username(ctx)}

@@ -217,6 +217,7 @@ func TestMultipart(t *testing.T) {
 		s.holds([]byte{})
 		whole, contentType := form(t, "upload", "x", "", data)
 		other, otherType := form(t, "file", "x", "", data[:100])
+		unchosen, unchosenType := form(t, "upload", "", "application/octet-stream", nil)
 		big, bigType := form(t, "upload", "x", "", data[:10], "other", strings.Repeat("x", 1<<20))
 		for name, c := range map[string]struct {
 			body        []byte
@@ -232,6 +233,7 @@ func TestMultipart(t *testing.T) {
 			"labelled as JSON":    {whole, "application/json", 400, "must be multipart/form-data"},
 			"empty":               {[]byte{}, contentType, 400, "the multipart body cannot be read"},
 			"no file":             {other, otherType, 400, "upload: is missing"},
+			"no file chosen":      {unchosen, unchosenType, 400, "upload: is missing"},
 			"a large other field": {big, bigType, 413, "a field of the form"},
 		} {
 			if a := s.call("ada", http.MethodPost, "/api/file/upload", c.body, "Content-Type", c.contentType); a.status != c.status || !bytes.Contains(a.body, []byte(`"success":false`)) || !bytes.Contains(a.body, []byte(c.tells)) {
