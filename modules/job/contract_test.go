@@ -40,6 +40,29 @@ func TestTheWayOfAJobWithAWorkerOutside(t *testing.T) {
 	})
 }
 
+// Scripts send numbers as numbers and truth in quotes; the original takes both.
+func TestAWorkerThatIsAScript(t *testing.T) {
+	s := serve(t, nil)
+	id := s.create("x", "t")
+	s.post("worker", "next-job/t", "[]").is(200)
+	for _, body := range []string{
+		`{"message":5,"new-line":1}`, `{"message":"a","new-line":"1"}`, `{"message":"b","new-line":"true"}`, `{"message":"c","new-line":0}`,
+		`{"message":"d","new-line":"0"}`, `{"message":"e","new-line":"false"}`, `{"message":"f","new-line":""}`, `{"message":null,"new-line":null}`, `{"message":-1.50}`,
+	} {
+		s.post("worker", "job-write/"+id, body).is(200)
+	}
+	for body, want := range map[string]string{
+		`{"message":[]}`: "message: must be a string", `{"message":{"a":1}}`: "message: must be a string", `{"message":true}`: "message: must be a string",
+		`{"new-line":[]}`: "new-line: must be a boolean", `{"new-line":2}`: "new-line: must be a boolean", `{"new-line":"yes"}`: "new-line: must be a boolean",
+	} {
+		if a := s.post("worker", "job-write/"+id, body).is(400); !strings.Contains(string(a.body), want) {
+			t.Errorf("%s: %s", body, a.body)
+		}
+	}
+	s.post("worker", "job-failed/"+id, `{"message":137}`).is(200)
+	s.get("job-status/"+id).is(200).has("output", `"5\na\nb\ncdef-1.50\n137\n"`)
+}
+
 func TestAJobThatFails(t *testing.T) {
 	engines(t, func(t *testing.T, s *server) {
 		id := s.create("x", "t")

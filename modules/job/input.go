@@ -60,11 +60,40 @@ func order(raw []byte, path string) (o Order, err error) {
 
 // message is what a worker says: a text, where it belongs, how it ended.
 type message struct {
-	Text   *string `json:"message"`
-	Line   *bool   `json:"new-line"` // a line break comes after it
+	Text   *words  `json:"message"`
+	Line   *truth  `json:"new-line"` // a line break comes after it
 	Offset *int64  `json:"offset"`
 	Exit   *int64  `json:"exit_code"`
 	Claim  *string `json:"claim"`
+}
+
+// words is a text, or a number, which stands for how it is written: workers are
+// scripts, and the original takes both.
+type words string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(b []byte) error {
+	if rawjson.KindOf(b) == rawjson.Number {
+		*w = words(b)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(w))
+}
+
+// truth is true or false, also as a number or in quotes.
+type truth bool
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *truth) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case `true`, `1`, `"1"`, `"true"`:
+		*t = true
+	case `false`, `0`, `"0"`, `"false"`, `""`:
+		*t = false
+	default:
+		return &json.UnmarshalTypeError{Value: string(b), Type: reflect.TypeFor[bool]()}
+	}
+	return nil
 }
 
 // parseMessage reads a body that may be missing or [] (contract-notes 9). What

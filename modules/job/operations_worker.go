@@ -147,7 +147,7 @@ func (s *Service) opWrite(ctx context.Context, in *fromWorker) (*writeOut, error
 	if err != nil {
 		return nil, err
 	}
-	text := value(m.Text)
+	text := string(value(m.Text))
 	if value(m.Line) {
 		text += "\n"
 	}
@@ -188,7 +188,7 @@ func (s *Service) opFailed(ctx context.Context, in *fromWorker) (*web.Reply[JobD
 	if err == nil {
 		reason := "job failed"
 		if m.Text != nil {
-			reason = *m.Text
+			reason = string(*m.Text)
 		}
 		err = s.Fail(ctx, r, reason, m.Exit)
 	}
