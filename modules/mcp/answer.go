@@ -82,6 +82,9 @@ func (a *answer) FlushError() error {
 // Unwrap lets http.ResponseController reach the connection.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
+// notHandled begins what the SDK says of a method that it does not know.
+const notHandled = "JSON RPC not handled: "
+
 // finish sends what was held back.
 func (a *answer) finish() {
 	if !a.held {
@@ -91,7 +94,15 @@ func (a *answer) finish() {
 	if a.status >= 400 {
 		code := codeInvalidRequest
 		text := strings.TrimSpace(string(a.refused))
+		method, unknown := strings.CutPrefix(text, notHandled)
 		switch {
+		case unknown && !a.batch && a.id == nil: // news that nobody waits for
+			a.Header().Del("Content-Type")
+			a.Header().Del("X-Content-Type-Options")
+			a.ResponseWriter.WriteHeader(http.StatusAccepted)
+			return
+		case unknown && !a.batch: // a call is answered, and clients tell by the code what a server does not have
+			a.status, code, text = http.StatusOK, codeMethodNotFound, "there is no method "+strings.TrimSuffix(method, " unsupported")
 		case strings.HasPrefix(text, "malformed payload"):
 			code = codeParse
 		case text == "failed to replay events":

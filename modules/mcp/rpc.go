@@ -15,6 +15,7 @@ import (
 const (
 	codeParse          = -32700
 	codeInvalidRequest = -32600
+	codeMethodNotFound = -32601
 	codeInvalidParams  = -32602
 	codeInternal       = -32603
 )
