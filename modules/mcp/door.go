@@ -147,6 +147,10 @@ func (s *Service) read(w http.ResponseWriter, r *http.Request) (q *request, ok b
 		fail(w, http.StatusBadRequest, nil, codeParse, "malformed JSON: "+problem.From(err).Detail)
 		return nil, false
 	}
+	if bytes.Contains(q.body, []byte("[]")) && len(q.messages) > 0 {
+		q.body = withObjects(q.body)
+		q.messages, q.batch, _ = peek(q.body) // it was JSON before
+	}
 	if len(q.messages) == 0 {
 		fail(w, http.StatusBadRequest, nil, codeInvalidRequest, "the batch is empty: send one message in a request")
 		return nil, false

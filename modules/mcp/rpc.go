@@ -62,6 +62,44 @@ func peek(body []byte) (messages []peeked, batch bool, err error) {
 	return messages, true, nil
 }
 
+// withObjects gives a body in which the members of messages that are objects are
+// objects: in PHP an empty one is an empty list, and its clients send [].
+func withObjects(body []byte) []byte {
+	if rawjson.KindOf(body) != rawjson.Array {
+		return withObject(body)
+	}
+	out := []byte{'['}
+	for it := rawjson.Iterate(body); it.Next(); {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, withObject(it.Value())...)
+	}
+	return append(out, ']')
+}
+
+func withObject(message []byte) []byte {
+	params, ok := rawjson.Get(message, "params")
+	if !ok {
+		return message
+	}
+	params = rawjson.Object(params)
+	for _, name := range []string{"arguments", "capabilities", "_meta"} {
+		value, ok := rawjson.Get(params, name)
+		if !ok {
+			continue
+		}
+		value = rawjson.Object(value)
+		if name == "capabilities" && rawjson.KindOf(value) == rawjson.Map {
+			for it := rawjson.Iterate(value); it.Next(); {
+				value = rawjson.Set(nil, value, string(it.Key()), rawjson.Object(it.Value()))
+			}
+		}
+		params = rawjson.Set(nil, params, name, value)
+	}
+	return rawjson.Set(nil, message, "params", params)
+}
+
 func peekOne(raw []byte) peeked {
 	p := peeked{raw: raw}
 	if rawjson.KindOf(raw) != rawjson.Map {
