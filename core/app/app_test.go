@@ -21,13 +21,13 @@ import (
 )
 
 // patience is how long a test waits for something that must come.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // load gives the configuration of a test with its own data folder.
 func load(t testing.TB, all []module.Spec, data string, set ...string) *app.Config {
 	t.Helper()
 	set = append([]string{
-		"server.data=" + data, "server.listen=127.0.0.1:0", "server.stop_within=10s",
+		"server.data=" + data, "server.listen=127.0.0.1:0", "server.stop_within=1m",
 	}, set...)
 	c, err := app.Load(all, conf.Options{Defaults: config.Defaults, Set: set})
 	if err != nil {

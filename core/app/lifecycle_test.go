@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,17 +65,6 @@ func operations(list ...web.Operation) fx.Option {
 	return module.Operations(func() []web.Operation { return list })
 }
 
-// freeAddress is an address on which nobody listens at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // try asks without failing the test when nobody answers.
 func try(base, path string) (int, http.Header, string) {
 	req, err := http.NewRequestWithContext(context.Background(), "GET", base+path, nil)
@@ -99,7 +87,7 @@ func TestHealthIsToldWhileTheServerStarts(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	d := &diary{}
 	slow := d.service("slow", module.PhaseData, func(context.Context) error { close(entered); <-leave; return nil })
-	addr := freeAddress(t)
+	addr := testkit.FreeAddress(t)
 	c := load(t, []module.Spec{parts("a", services(slow))}, folder(t), "server.listen="+addr)
 	var r *running
 	var began sync.WaitGroup
@@ -164,7 +152,8 @@ func TestStoppingWaitsForRequestsThenStopsInReverse(t *testing.T) {
 }
 
 func TestDrainingIsSaidWhileRequestsAreStillTaken(t *testing.T) {
-	r := start(t, load(t, []module.Spec{parts("a")}, folder(t), "server.drain_delay=1s"))
+	t.Parallel() // it waits for most of its time, which leaves enough of it to a busy machine
+	r := start(t, load(t, []module.Spec{parts("a")}, folder(t), "server.drain_delay=15s"))
 	r.stop()
 	testkit.Eventually(t, func() bool {
 		status, _, body := try(r.base, "/readyz")

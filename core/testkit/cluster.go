@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	randv2 "math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -112,7 +114,7 @@ func runCluster(bin, dir, password string, port int, fsync bool, keep string) (*
 	c := &cluster{
 		ended: ended,
 		base: &url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password),
-			Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable"},
+			Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Path: "/postgres", RawQuery: "sslmode=disable&connect_timeout=120"}, // which a busy machine may take,
 		alive: alive,
 	}
 	go func() { ended <- guard.Wait(); close(ended) }()
@@ -174,13 +176,30 @@ func ownedByServer(dir string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // local, at once
-	if err != nil {
-		return 0, err
+// freePort gives a port of 127.0.0.1 on which nobody listens. It is none of those
+// that a system gives to whoever asks for any port (Linux from 32768 on, others
+// from 49152 on), so that nobody takes it before its server starts, or while
+// that is down.
+func freePort() (port int, err error) {
+	for range 100 {
+		var l net.Listener
+		port = 12000 + randv2.IntN(20000)
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil { //nolint:noctx // local, at once
+			return port, l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, err
+}
+
+// FreeAddress gives an address of this machine, "127.0.0.1:12345", on which
+// nobody listens and that nobody else is given.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
 // connect waits until the server takes a connection or the guard has ended.

@@ -51,7 +51,7 @@ func Data(t testing.TB) string {
 }
 
 // Eventually asks the condition every 10 ms until it holds, and fails the test
-// after 30 s. It is for processes outside of the test only, such as a server
+// after two minutes. It is for processes outside of the test only, such as a server
 // that was started or killed; inside one process, wait on a channel.
 func Eventually(t testing.TB, cond func() bool) {
 	t.Helper()
