@@ -109,7 +109,11 @@ func TestGuessesInParallel(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				switch status, text := s.do("POST", codes+"/check", "site", `{"value":"v","code":"x"}`); status {
+				status, text := 503, ""
+				for status == 503 { // on a busy machine not all get a connection to the database in time
+					status, text = s.do("POST", codes+"/check", "site", `{"value":"v","code":"x"}`)
+				}
+				switch status {
 				case 400:
 					wrong.Add(1)
 				case 429:
