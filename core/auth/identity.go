@@ -66,6 +66,30 @@ func From(ctx context.Context) *Identity {
 	return id
 }
 
+type againKey struct{}
+
+// WithAgain puts into the context how to find out anew who the caller is, for
+// Again: with the error of somebody who may not call any more.
+func WithAgain(ctx context.Context, who func(context.Context) (*Identity, error)) context.Context {
+	return context.WithValue(ctx, againKey{}, who)
+}
+
+// Again gives the context with what the caller is by now, or the error of one
+// who has lost the token or the role since the request was admitted. What lasts
+// longer than a moment, a stream or a wait, asks before each thing that it does.
+// Where nothing can have changed, as inside the server, it gives ctx back.
+func Again(ctx context.Context) (context.Context, error) {
+	who, _ := ctx.Value(againKey{}).(func(context.Context) (*Identity, error))
+	if who == nil {
+		return ctx, nil
+	}
+	id, err := who(ctx)
+	if err != nil {
+		return ctx, err
+	}
+	return With(ctx, id), nil
+}
+
 // Username gives the name of the caller of ctx; empty when there is none.
 func Username(ctx context.Context) string {
 	if id := From(ctx); id != nil {

@@ -32,6 +32,15 @@ func (r *Router) admit(o *Operation, rec *recorder, req *http.Request) (context.
 	if limit := o.limit(r.opt.MaxBody); limit > 0 && req.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
+	if token := tokenOf(req); err == nil && token != "" && auth.From(rec.ctx) == nil {
+		ctx = auth.WithAgain(ctx, func(ctx context.Context) (*auth.Identity, error) {
+			id, err := r.opt.Authenticator.Authenticate(ctx, token)
+			if err == nil {
+				err = auth.RequireRoles(auth.With(ctx, id), o.roles(), o.OneOf)
+			}
+			return id, err
+		})
+	}
 	return ctx, nil
 }
 

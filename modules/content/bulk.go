@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/web"
@@ -248,6 +249,10 @@ func (b *bulk) one(ctx context.Context, n int, line bulkLine, err error, before,
 }
 
 func (b *bulk) apply(ctx context.Context, l bulkLine) (*Outcome, error) {
+	ctx, err := auth.Again(ctx) // the request may have begun hours ago
+	if err != nil {
+		return nil, err
+	}
 	switch l.Op {
 	case "", "index", "update", "create":
 		if l.Data == nil {

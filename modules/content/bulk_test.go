@@ -299,3 +299,37 @@ func TestBulkRefresh(t *testing.T) {
 		t.Errorf("refreshed %v", s.refreshed.keys)
 	}
 }
+
+// TestBulkOfWhoIsLockedOut: a request that began before writes nothing after.
+func TestBulkOfWhoIsLockedOut(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		body, lines := io.Pipe()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/data/page/_bulk", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("X-Auth-Token", "author")
+		go func() { _, _ = io.WriteString(lines, `{"ouuid":"a","data":{"title":"A"}}`+"\n") }()
+		res, err := s.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		answers := bufio.NewScanner(res.Body)
+		next := func() *answer {
+			if !answers.Scan() {
+				t.Fatal("no answer: ", answers.Err())
+			}
+			return &answer{t, "line", 200, nil, answers.Bytes()}
+		}
+		next().has("success", "true")
+		s.users.out.Store("author", true)
+		if _, err := io.WriteString(lines, `{"ouuid":"b","data":{"title":"B"}}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		next().has("line", "2", "success", "false", "status", "401")
+		_ = lines.Close()
+		s.call("admin", http.MethodGet, "/api/data/page/a", nil).is(200)
+		s.call("admin", http.MethodGet, "/api/data/page/b", nil).is(404)
+	})
+}

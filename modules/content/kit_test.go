@@ -44,6 +44,7 @@ type server struct {
 	recorder  *recorder
 	refreshed *refresher
 	meanwhile atomic.Pointer[func()]
+	users     *door
 	log       logged
 }
 
@@ -114,7 +115,7 @@ func serve(t testing.TB, config func(*content.Config)) *server {
 
 func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	t.Helper()
-	s := &server{TB: t, db: d, clock: testkit.NewClock(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), recorder: &recorder{}, refreshed: &refresher{}}
+	s := &server{TB: t, db: d, clock: testkit.NewClock(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), recorder: &recorder{}, refreshed: &refresher{}, users: &door{users: testUsers()}}
 	c := content.Defaults()
 	if config != nil {
 		config(c)
@@ -131,7 +132,7 @@ func serveOn(t testing.TB, d *db.DB, config func(*content.Config)) *server {
 	if err := kit.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: testUsers(), Operations: kit.Operations, MaxBody: 16 << 20, Version: "test"})
+	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: s.users, Operations: kit.Operations, MaxBody: 16 << 20, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +243,20 @@ func (u users) Authenticate(_ context.Context, token string) (*auth.Identity, er
 		return id, nil
 	}
 	return nil, problem.New(problem.Unauthenticated, "Authentication failed")
+}
+
+// door lets the users in, until they are locked out.
+type door struct {
+	users
+	out sync.Map
+}
+
+// Authenticate implements auth.Authenticator.
+func (d *door) Authenticate(ctx context.Context, token string) (*auth.Identity, error) {
+	if _, out := d.out.Load(token); out {
+		token = ""
+	}
+	return d.users.Authenticate(ctx, token)
 }
 
 // answer is what came back.

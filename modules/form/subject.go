@@ -46,6 +46,10 @@ func (s *Service) about(ctx context.Context, value string, fn func(*Submission) 
 // each calls fn for every submission that passes, the oldest first.
 func (s *Service) each(ctx context.Context, f Filter, fn func(*Submission) error) error {
 	for after := int64(0); ; {
+		ctx, err := auth.Again(ctx) // an export takes as long as its reader
+		if err != nil {
+			return err
+		}
 		page, err := s.store.page(ctx, f, after, s.now(), maxPage)
 		if err != nil || len(page) == 0 {
 			return err

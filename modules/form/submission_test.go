@@ -3,6 +3,7 @@ package form_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/event"
+	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/modules/form"
 )
 
@@ -411,4 +413,16 @@ func FuzzHarmless(f *testing.F) {
 			t.Errorf("%q", got)
 		}
 	})
+}
+
+// TestExportOfWhoIsLockedOut: somebody who reads slowly does not go on reading.
+func TestExportOfWhoIsLockedOut(t *testing.T) {
+	s := serve(t, nil)
+	s.submit("contact", `{"email":"a@b.c"}`, "")
+	out := problem.New(problem.Unauthenticated, "Authentication failed")
+	ctx := auth.WithAgain(auth.With(t.Context(), users()["crm"]), func(context.Context) (*auth.Identity, error) { return nil, out })
+	var b bytes.Buffer
+	if n, err := s.ExportSubject(ctx, "a@b.c", &b); !problem.Is(err, problem.Unauthenticated) || n != 0 || b.Len() > 0 {
+		t.Errorf("%d %q %v", n, b.String(), err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	mathrand "math/rand/v2"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/work"
@@ -33,6 +34,10 @@ func (s *Service) Next(ctx context.Context, tag string, id int64, lease, wait ti
 	over := time.NewTimer(min(max(wait, 0), s.cfg.MaxWait))
 	defer over.Stop()
 	for {
+		ctx, err := auth.Again(ctx) // no job for a worker that was locked out while it waited
+		if err != nil {
+			return nil, err
+		}
 		woken, leave := s.hub.wait(queueOf(tag))
 		c, err := s.claim(ctx, queueOf(tag), id, lease)
 		if err != nil || c != nil || id != 0 || wait <= 0 {

@@ -40,6 +40,7 @@ type server struct {
 	recorder *recorder
 	steps    *steps
 	stopping chan struct{}
+	users    *door
 	stop     func()
 	open     sync.WaitGroup // requests
 }
@@ -124,7 +125,7 @@ func serveOn(t testing.TB, d *db.DB, config func(*job.Config)) *server {
 	t.Helper()
 	s := &server{
 		TB: t, db: d, clock: testkit.NewClock(time.Date(2026, 5, 4, 10, 0, 0, 0, time.UTC)), recorder: &recorder{},
-		steps: &steps{make(chan string), make(chan error)}, stopping: make(chan struct{}),
+		steps: &steps{make(chan string), make(chan error)}, stopping: make(chan struct{}), users: &door{users: testUsers()},
 	}
 	c := job.Defaults()
 	if config != nil {
@@ -151,7 +152,7 @@ func serveOn(t testing.TB, d *db.DB, config func(*job.Config)) *server {
 		}
 	})
 	t.Cleanup(s.stop)
-	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: testUsers(), Operations: job.Operations(s.Service), MaxBody: 16 << 20, Version: "test"})
+	router, err := web.New(web.Options{Log: telemetry.Discard(), Authenticator: s.users, Operations: job.Operations(s.Service), MaxBody: 16 << 20, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,6 +228,32 @@ func (u users) Identity(_ context.Context, name string) (*auth.Identity, error) 
 		return id, nil
 	}
 	return nil, problem.New(problem.NotFound, "there is no user %q", name)
+}
+
+// door lets the users in, each so many times as it is told.
+type door struct {
+	users
+	mu   sync.Mutex
+	left map[string]int // token → how many times more; any number for those that are not in it
+}
+
+// allow lets a user in so many times more.
+func (d *door) allow(token string, times int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left = map[string]int{token: times}
+}
+
+// Authenticate implements auth.Authenticator.
+func (d *door) Authenticate(ctx context.Context, token string) (*auth.Identity, error) {
+	d.mu.Lock()
+	if times, some := d.left[token]; some {
+		if d.left[token]--; times <= 0 {
+			token = ""
+		}
+	}
+	d.mu.Unlock()
+	return d.users.Authenticate(ctx, token)
 }
 
 // answer is what came back.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -366,4 +367,35 @@ func TestACommandOfAServerThatDied(t *testing.T) {
 	s.clock.Advance(31 * time.Second)
 	s.post("admin", "start-job/"+id, "[]").is(200).has("notice", `["The job `+id+` is done"]`)
 	s.get("job-status/"+id).is(200).has("state", `"done"`, "attempt", "2")
+}
+
+// TestWhoIsLockedOutWhileWaiting gets no job, and reads no more of an output.
+func TestWhoIsLockedOutWhileWaiting(t *testing.T) {
+	engines(t, func(t *testing.T, s *server) {
+		id := s.create("x", "t")
+		s.users.allow("worker", 1) // to begin the request
+		s.post("worker", "next-job/t?wait=50", "[]").is(401)
+		s.get("job-status/"+id).is(200).has("started", "false")
+
+		s.post("root", "next-job/t", "[]").is(200)
+		s.post("root", "job-write/"+id, `{"message":"one\n"}`).is(200)
+		req := s.request("worker", "GET", "/api/admin/job/"+id+"/output", "")
+		req.Header.Set("Accept", "text/event-stream")
+		s.users.allow("worker", 1)
+		res, err := s.client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		events := bufio.NewReader(res.Body)
+		if line, err := events.ReadString('\n'); err != nil || line != "event: output\n" {
+			t.Fatalf("%q %v", line, err)
+		}
+		s.post("root", "job-write/"+id, `{"message":"two\n"}`).is(200)
+		s.post("root", "job-completed/"+id, "").is(200)
+		text, err := io.ReadAll(events)
+		if err == nil || strings.Contains(string(text), "two") || strings.Contains(string(text), "end") {
+			t.Errorf("%q %v", text, err)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/web"
 )
@@ -138,6 +139,9 @@ func (s *Service) follow(ctx context.Context, w http.ResponseWriter, id int64, p
 		look.Stop()
 		leave()
 		if stop || err != nil {
+			return err
+		}
+		if ctx, err = auth.Again(ctx); err != nil {
 			return err
 		}
 		if p, err = s.piece(ctx, id, p.Next); err != nil {
