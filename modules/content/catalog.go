@@ -46,6 +46,7 @@ type contentType struct {
 	suffix   []byte       // `"_contenttype":"page",`, ready to be written
 
 	restricted []schema.FieldInfo // fields with a minimum role
+	menuRoles  []string           // that fields inside menus ask for
 	circles    string             // path of the field that holds circles, or empty
 	hashers    sync.Pool          // *rawjson.Hasher
 }
@@ -210,6 +211,7 @@ func compileType(export []byte, forms map[string]*schema.Field) (*contentType, e
 			ct.restricted = append(ct.restricted, f)
 		}
 	}
+	ct.menuRoles = compiled.MenuRoles()
 	roles := property(export, "roles")
 	for it := rawjson.Iterate(roles); rawjson.KindOf(roles) == rawjson.Map && it.Next(); {
 		if name, ok := rawjson.String(it.Value()); ok {

@@ -21,6 +21,9 @@ func (ct *contentType) fenced(id *auth.Identity) bool {
 	if ct.circles != "" && !id.Has(auth.RoleAdmin) {
 		return true
 	}
+	if slices.ContainsFunc(ct.menuRoles, func(role string) bool { return !id.Has(role) }) {
+		return true
+	}
 	return slices.ContainsFunc(ct.restricted, func(f schema.FieldInfo) bool { return lacks(id, f) != "" })
 }
 
@@ -56,13 +59,44 @@ func (ct *contentType) permit(ctx context.Context, stored, data []byte) ([]byte,
 			}
 		}
 		if path := firstChange(before, after); path != "" {
-			return nil, problem.Field(problem.Forbidden, path, "writing this field needs %s", role).WithCode("minimum_role")
+			return nil, lacksRole(path, role)
 		}
+	}
+	if err := ct.permitMenus(id, stored, data); err != nil {
+		return nil, err
 	}
 	if err := ct.inCircle(ctx, stored); err != nil {
 		return nil, err
 	}
 	return data, ct.inCircle(ctx, data)
+}
+
+// permitMenus is Forbidden when data changes what a role protects inside a
+// menu. Nodes may be moved about: they are known by their ids.
+func (ct *contentType) permitMenus(id *auth.Identity, stored, data []byte) error {
+	if !slices.ContainsFunc(ct.menuRoles, func(role string) bool { return !id.Has(role) }) {
+		return nil
+	}
+	same := func(g schema.Guarded) string { return g.Place + "\x00" + string(rawjson.Normalize(nil, g.Raw)) }
+	before, left := ct.compiled.Guarded(rawjson.Object(stored), id.Has), map[string]int{}
+	for _, g := range before {
+		left[same(g)]++
+	}
+	for _, g := range ct.compiled.Guarded(rawjson.Object(data), id.Has) {
+		if left[same(g)]--; left[same(g)] < 0 {
+			return lacksRole(g.Path, g.Role)
+		}
+	}
+	for _, g := range before {
+		if left[same(g)] > 0 {
+			return lacksRole(g.Path, g.Role)
+		}
+	}
+	return nil
+}
+
+func lacksRole(path, role string) error {
+	return problem.Field(problem.Forbidden, path, "writing this field needs %s", role).WithCode("minimum_role")
 }
 
 // inCircle is Forbidden when the document belongs to circles and the caller to

@@ -127,3 +127,58 @@ func TestCircles(t *testing.T) {
 		}
 	})
 }
+
+var menuType = export(`{"name":"page","environment":"preview","fields":[
+	{"name":"title","type":"text"},
+	{"name":"locales","type":"multiplexed","values":["fr"],"fields":[
+		{"name":"blocks","type":"jsonmenu","fields":[
+			{"name":"offer","type":"container","fields":[
+				{"name":"text","type":"text"},{"name":"price","type":"number","role":"ROLE_WEBMASTER"},
+				{"name":"more","type":"nested","fields":[{"name":"code","type":"text","role":"ROLE_WEBMASTER"}]},
+				{"name":"inner","type":"jsonmenu","fields":[{"name":"deep","type":"container","fields":[{"name":"secret","type":"text","role":"ROLE_WEBMASTER"}]}]}]},
+			{"name":"banner","type":"container","role":"ROLE_WEBMASTER","fields":[{"name":"text","type":"text"}]}]}]}]}`)
+
+// TestMinimumRoleInMenus: a role protects its field also where the field is
+// part of a node of a menu, and a node type with a role all of its nodes.
+func TestMinimumRoleInMenus(t *testing.T) {
+	const offer, banner = `{"id":"a","type":"offer","object":{"text":"A","price":1,"more":{"code":"c"}}}`, `{"id":"b","type":"banner","object":{"text":"B"}}`
+	menu := func(nodes ...string) string { return `{"fr":{"blocks":[` + strings.Join(nodes, ",") + `]}}` }
+	tests := []struct{ name, body, forbidden string }{
+		{"something else", `{"title":"B"}`, ""},
+		{"the same", menu(offer, banner), ""},
+		{"another text", menu(strings.Replace(offer, `"A"`, `"B"`, 1), banner), ""},
+		{"moved and nested", menu(`{"id":"n","type":"offer","object":{"text":"N"},"children":[`+offer+`]}`, banner), ""},
+		{"in another order", menu(banner, offer), ""},
+		{"changed", menu(strings.Replace(offer, `"price":1`, `"price":2`, 1), banner), "fr.blocks[0].object.price"},
+		{"changed in a container", menu(strings.Replace(offer, `"c"`, `"d"`, 1), banner), "fr.blocks[0].object.more.code"},
+		{"left out", menu(strings.Replace(offer, `"price":1,`, ``, 1), banner), "fr.blocks[0].object.price"},
+		{"in a new node", menu(offer, banner, `{"id":"n","type":"offer","object":{"price":1}}`), "fr.blocks[2].object.price"},
+		{"in a child", menu(offer, banner, `{"id":"n","type":"offer","children":[{"id":"m","type":"offer","object":{"price":1}}]}`), "fr.blocks[2].children[0].object.price"},
+		{"a second node of the id", menu(offer, offer, banner), "fr.blocks[1].object.price"},
+		{"in a menu of a node", menu(offer, banner, `{"id":"n","type":"offer","object":{"inner":[{"id":"d","type":"deep","object":{"secret":"x"}}]}}`), "fr.blocks[2].object.inner[0].object.secret"},
+		{"as a string", `{"fr":{"blocks":"[{\"id\":\"n\",\"type\":\"offer\",\"object\":{\"\\u0070rice\":3}}]"}}`, "fr.blocks[0].object.price"},
+		{"a node of a type with a role", menu(offer, banner, `{"id":"n","type":"banner","object":{"text":"N"}}`), "fr.blocks[2]"},
+		{"one that is changed", menu(offer, strings.Replace(banner, `"B"`, `"C"`, 1)), "fr.blocks[1]"},
+		{"one less", menu(offer), "fr.blocks[1]"},
+		{"no menu", `{"fr":null}`, "fr.blocks[0].object.price"},
+	}
+	engines(t, func(t *testing.T, s *server) {
+		s.put("content-type", menuType)
+		for _, test := range tests {
+			t.Log(test.name)
+			s.call("webmaster", http.MethodPost, "/api/data/page/index/d", menu(offer, banner)).is(200).has("success", "true")
+			a := s.post("/api/data/page/update/d", test.body)
+			if test.forbidden == "" {
+				a.is(200).has("success", "true")
+				continue
+			}
+			refused(t, a, 403)
+			a.has("code", `"minimum_role"`)
+			if !strings.Contains(a.raw("errors"), `"path":"`+test.forbidden+`"`) {
+				t.Errorf("%s: %s does not name %s", test.name, a.body, test.forbidden)
+			}
+		}
+		refused(t, s.post("/api/data/page/create", menu(banner)), 403)
+		s.post("/api/data/page/create", menu(`{"id":"n","type":"offer","object":{"text":"N"}}`)).is(200)
+	})
+}

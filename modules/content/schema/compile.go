@@ -211,6 +211,10 @@ func (n *node) prune(allowed func(string) bool) *node {
 		props = append(props, kept)
 	}
 	for _, v := range n.variants {
+		if slices.ContainsFunc(v.roles, func(r string) bool { return !allowed(r) }) {
+			changed = true
+			continue
+		}
 		kept := v.prune(allowed)
 		changed = changed || kept != v
 		variants = append(variants, kept)

@@ -20,6 +20,9 @@ func (menu) add(c *compiler, into *node, f *Field, t *fieldType) error {
 			continue
 		}
 		v := c.object(n.path, child.Name, child.Label)
+		if child.MinimumRole != "" {
+			v.roles = []string{child.MinimumRole}
+		}
 		pull := (*compiler).own
 		if kind, _ := typeByName(child.Type); kind.name == "form" {
 			pull = func(c *compiler, v *node, f *Field) error { return kind.behave.add(c, v, f, kind) }
