@@ -46,7 +46,7 @@ func access(t *testing.T) []web.Access {
 // change of it is seen by whoever reviews it.
 func TestRolesOfOperations(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString("# Who may call what\n\nBesides these roles, documents are protected by the rights of their content types, and submissions, jobs and webhooks by their owners.\n\n| Call | Module | Needs |\n|---|---|---|\n")
+	b.WriteString("# Who may call what\n\nBesides these roles, documents are protected by the rights of their content types, and jobs and webhooks by their owners. A submission is read by whoever knows its id, which nobody can guess; the list of ids needs the role below.\n\n| Call | Module | Needs |\n|---|---|---|\n")
 	for _, a := range access(t) {
 		needs := "a token"
 		if len(a.Roles) > 0 {

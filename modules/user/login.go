@@ -62,7 +62,7 @@ func (s *Service) signIn(ctx context.Context, name, password, address string) (t
 	if stale {
 		s.rehash(ctx, u, password)
 	}
-	t := &Token{UserID: u.ID, Username: u.Username, Name: "login", CreatedBy: u.Username, ExpiresAt: after(now, s.config.LoginTokenLifetime)}
+	t := &Token{UserID: u.ID, Username: u.Username, Name: loginName, CreatedBy: u.Username, ExpiresAt: after(now, s.config.LoginTokenLifetime)}
 	signedIn := func(ctx context.Context) error { return s.store.touchSignIn(ctx, u, now) }
 	return s.issue(ctx, t, signedIn, func(ctx context.Context) error {
 		return s.tellToken(ctx, "user.login", t, map[string]any{"actor": u.Username})

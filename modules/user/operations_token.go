@@ -21,7 +21,7 @@ func tokenOperations(s *Service) []web.Operation {
 		}, s.opTokens),
 		web.Op(web.Operation{
 			ID: "user-token-create", Method: http.MethodPost, Path: "/api/user/tokens", Tag: "User", MaxBody: smallBody, Summary: "Create a named token",
-			Doc:    "A token of the caller, shown this once. 403 with a token that acts for another user.",
+			Doc:    "A token of the caller, shown this once. 403 with a token that acts for another user; one made with a named token that expires ends with that one, at the latest.",
 			Errors: []int{400, 413},
 		}, s.opCreateToken),
 		web.Op(web.Operation{

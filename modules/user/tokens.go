@@ -19,8 +19,13 @@ const (
 	Unlimited time.Duration = 0
 )
 
+// loginName is the name of the tokens of those who sign in with their password.
+const loginName = "login"
+
 // CreateToken makes a named token of a user and gives it, this once. A token
-// that acts for somebody else cannot make more of them: Forbidden.
+// that acts for somebody else cannot make more of them: Forbidden. One with an
+// end makes none that outlasts it, or its end would be none; who has signed in
+// with the password may.
 func (s *Service) CreateToken(ctx context.Context, username, name string, lifetime time.Duration) (string, *Token, error) {
 	id, err := auth.Require(ctx)
 	if err != nil {
@@ -34,6 +39,9 @@ func (s *Service) CreateToken(ctx context.Context, username, name string, lifeti
 	}
 	if err := checkText("name", name, maxName); err != nil {
 		return "", nil, err
+	}
+	if name == loginName {
+		return "", nil, problem.Field(problem.Invalid, "name", "is the name of the tokens of those who sign in")
 	}
 	if lifetime == DefaultLifetime {
 		lifetime = s.config.TokenLifetime
@@ -51,6 +59,9 @@ func (s *Service) CreateToken(ctx context.Context, username, name string, lifeti
 		}
 	}
 	t := &Token{UserID: u.ID, Username: u.Username, Name: name, CreatedBy: id.Username, ExpiresAt: after(s.now(), lifetime)}
+	if err := s.inheritEnd(ctx, id, t); err != nil {
+		return "", nil, err
+	}
 	as := "own"
 	if u.ID != id.UserID {
 		as = "other"
@@ -155,6 +166,9 @@ func (s *Service) ProxyAuthenticate(ctx context.Context, username, email string)
 	if err := s.inheritActor(ctx, id, t); err != nil {
 		return "", err
 	}
+	if err := s.inheritEnd(ctx, id, t); err != nil {
+		return "", err
+	}
 	signedIn := func(ctx context.Context) error { return s.store.touchLogin(ctx, u.ID, now) }
 	secret, err := s.issue(ctx, t, signedIn, s.created(t, "acting"))
 	if err != nil {
@@ -169,6 +183,24 @@ func (s *Service) created(t *Token, as string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		return s.tellToken(ctx, "token.created", t, map[string]any{"as": as})
 	}
+}
+
+// inheritEnd ends a token with the one that it is made with.
+func (s *Service) inheritEnd(ctx context.Context, id *auth.Identity, t *Token) error {
+	if id.TokenID == 0 {
+		return nil
+	}
+	with, err := s.store.token(ctx, id.TokenID)
+	if err != nil {
+		return err
+	}
+	if with == nil {
+		return problem.New(problem.Unauthenticated, "Authentication failed")
+	}
+	if with.Name != loginName && !with.ExpiresAt.IsZero() && (t.ExpiresAt.IsZero() || with.ExpiresAt.Before(t.ExpiresAt)) {
+		t.ExpiresAt = with.ExpiresAt
+	}
+	return nil
 }
 
 // inheritActor keeps the person behind a token that acts already, and its end.

@@ -174,6 +174,28 @@ func TestTokens(t *testing.T) {
 		}
 		s.want(200, s.do("GET", "/api/test", deploy, ""))
 
+		long := s.want(200, s.do("POST", "/api/user/tokens", deploy, `{"name":"long"}`)).object(t)
+		if long["expires_at"] != a["expires_at"] {
+			t.Errorf("it outlasts the token it was made with: %v", long)
+		}
+		short := s.want(200, s.do("POST", "/api/user/tokens", long["token"].(string), `{"name":"short","expires_in":60}`)).object(t)
+		if short["expires_at"] != "2026-05-04T10:01:00+00:00" {
+			t.Errorf("%v", short)
+		}
+		s.want(400, s.do("POST", "/api/user/tokens", jane, `{"name":"login"}`))
+		brief := s.want(200, s.do("POST", "/api/user/tokens", boss, `{"name":"brief","expires_in":60}`)).object(t)
+		acting := s.want(200, s.do("POST", "/api/user/proxy-authenticate", brief["token"].(string), `{"username":"jane","email":"jane"}`)).object(t)["token"].(string)
+		s.want(200, s.do("GET", "/api/test", acting, ""))
+		if l, err := s.Tokens(root(s), "jane"); err != nil || l[len(l)-1].ExpiresAt.After(s.clock.Now().Add(time.Minute)) {
+			t.Errorf("it acts longer than it lives: %v %v", l[len(l)-1], err)
+		} else if _, err := s.Revoke(root(s), l[len(l)-1].ID); err != nil {
+			t.Error(err)
+		}
+		s.want(200, s.do("DELETE", "/api/user/tokens/"+brief["id"].(string), boss, ""))
+		for _, made := range []map[string]any{long, short} {
+			s.want(200, s.do("DELETE", "/api/user/tokens/"+made["id"].(string), jane, ""))
+		}
+
 		list := func(token, query string) []map[string]any {
 			t.Helper()
 			a := s.want(200, s.do("GET", "/api/user/tokens"+query, token, ""))
