@@ -28,6 +28,15 @@ func TestTheImage(t *testing.T) {
 			t.Errorf("the Dockerfile lacks %s", want)
 		}
 	}
+	released, err := os.ReadFile("deployments/docker/Dockerfile.release")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(text), string(released)} { // for `kubectl exec … -- quoin doctor`
+		if !regexp.MustCompile(`(?m)^ENV PATH=/ `).MatchString(text) {
+			t.Errorf("quoin is not found by its name:\n%s", text)
+		}
+	}
 	_, final, _ := strings.Cut(string(text), "FROM scratch")
 	if strings.Contains(final, "RUN ") || strings.Count(final, "COPY ") != 4 {
 		t.Errorf("the image holds something more:\n%s", final)

@@ -32,16 +32,25 @@ func Create(ctx context.Context, p *Place, path string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{place: p, zip: zip.NewWriter(f), named: map[string]bool{}}
-	err = w.write(ctx)
-	err = errors.Join(err, w.zip.Close(), f.Sync(), f.Close())
+	m, err := Write(ctx, p, f)
+	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = name(f.Name(), path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.Remove(f.Name()))
 	}
-	return &w.manifest, syncFolder(filepath.Dir(path))
+	return m, syncFolder(filepath.Dir(path))
+}
+
+// Write is Create for a pipe. What it wrote before an error has no end, and is
+// refused as a backup.
+func Write(ctx context.Context, p *Place, to io.Writer) (*Manifest, error) {
+	w := &writer{place: p, zip: zip.NewWriter(to), named: map[string]bool{}}
+	if err := w.write(ctx); err != nil {
+		return nil, err
+	}
+	return &w.manifest, w.zip.Close()
 }
 
 // name gives a file the name that it is to have, which no other file has.

@@ -18,7 +18,7 @@ func (e *env) backupCommand() *cobra.Command {
 	c.AddCommand(
 		&cobra.Command{
 			Use: "create FILE", Short: "Write the database and all files into one new file", Args: cobra.ExactArgs(1), RunE: e.backupCreate,
-			Long: "Write the database and all files into one new file, a ZIP archive. The server may run meanwhile: rows are those of one moment. The configuration is no part of it.\n\nThe file holds personal data, the hashes of passwords and the secrets of webhooks, and is not encrypted.",
+			Long: "Write the database and all files into one new file, a ZIP archive. The server may run meanwhile: rows are those of one moment. The configuration is no part of it. - is standard output, for a pipe: the backup is whole when the command succeeds.\n\nThe file holds personal data, the hashes of passwords and the secrets of webhooks, and is not encrypted.",
 		},
 		&cobra.Command{
 			Use: "verify FILE", Short: "Compare every checksum of a backup", Args: cobra.ExactArgs(1),
@@ -47,11 +47,22 @@ func (e *env) place(ctx context.Context) (*app.App, *backup.Place, error) {
 }
 
 func (e *env) backupCreate(cmd *cobra.Command, args []string) (err error) {
+	if c, err := e.load(); err == nil && c.Unborn() { // opening it would make it
+		return fmt.Errorf("there is no database in %s: is server.data right?", c.Server.Data)
+	}
 	a, p, err := e.place(cmd.Context())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
+	if args[0] == "-" { // standard output is the backup
+		m, err := backup.Write(cmd.Context(), p, e.out)
+		if err != nil {
+			return err
+		}
+		p.Tell("Saved " + m.Summary() + ".")
+		return nil
+	}
 	m, err := backup.Create(cmd.Context(), p, args[0])
 	if err != nil {
 		return err

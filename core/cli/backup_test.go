@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -336,5 +337,33 @@ func TestADamagedBackupIsRefused(t *testing.T) {
 			t.Errorf("%s: restored", name)
 		}
 		must(t, target, "backup", "restore", path) // nothing was left behind
+	}
+}
+
+// TestABackupIntoAPipe is for places that files cannot be fetched from, such as
+// a container with nothing else in it.
+func TestABackupIntoAPipe(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	vars := variables(data)
+	if r := run(t, vars, "backup", "create", "-"); r.err == nil || r.out != "" {
+		t.Errorf("an installation that is not there gives %d bytes, %v", len(r.out), r.err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the backup of nothing leaves an installation behind: %v", err)
+	}
+	must(t, vars, "user", "create", "robot", "--role", "ROLE_API")
+	r := run(t, vars, "backup", "create", "-", "--json")
+	if r.err != nil || !strings.Contains(r.log, "Saved ") {
+		t.Fatalf("%v\n%s", r.err, r.log)
+	}
+	path := filepath.Join(t.TempDir(), "quoin.zip")
+	if err := os.WriteFile(path, []byte(r.out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(t, vars, "backup", "verify", path)
+	target := variables(filepath.Join(t.TempDir(), "data"))
+	must(t, target, "backup", "restore", path)
+	if out := must(t, target, "user", "list"); !strings.Contains(out, "robot") {
+		t.Errorf("%s", out)
 	}
 }
