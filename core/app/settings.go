@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -70,6 +71,12 @@ func (d Database) Validate() error {
 	var errs []error
 	if d.MaxConns < 0 { // to SQLite it would mean no bound, and a new connection for each read
 		errs = append(errs, errors.New("max_conns: must not be negative"))
+	}
+	if address := d.URL.Reveal(); strings.Contains(address, "://") { // PostgreSQL also takes key=value
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" { // the cause may hold the password
+			errs = append(errs, errors.New("url: the address must be like postgres://user:password@host/name"))
+		}
 	}
 	if d.AnswerWithin < 0 {
 		errs = append(errs, errors.New("answer_within: must not be negative"))

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/quoin-cms/quoin/core/app"
+	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/module"
 )
 
@@ -48,7 +50,14 @@ func (e *env) configCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = e.out.Write(render(config))
+			text := render(config)
+			if e.json {
+				if text, err = conf.JSON("configuration", text); err != nil {
+					return err
+				}
+				return e.printJSON(json.RawMessage(text))
+			}
+			_, err = e.out.Write(text)
 			return err
 		}
 	}

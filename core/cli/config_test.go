@@ -91,3 +91,25 @@ func TestTheDefaultFileIsAConfiguration(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigAsJSON reads what every command with --json gives: JSON.
+func TestConfigAsJSON(t *testing.T) {
+	for _, name := range []string{"print", "defaults", "schema"} {
+		var got map[string]json.RawMessage
+		if out := must(t, []string{"QUOIN_DATABASE_URL=postgres://a:hidden@b/c"}, "config", name, "--json"); json.Unmarshal([]byte(out), &got) != nil || len(got) < 2 || strings.Contains(out, "hidden@") {
+			t.Errorf("config %s: %.300s", name, out)
+		}
+	}
+}
+
+func TestConfigCheckLooksAtTheAddressOfTheDatabase(t *testing.T) {
+	for address, right := range map[string]bool{
+		"postgres://a:b@c/d": true, "postgresql://a:b@c:1,d:2/e?sslmode=disable": true, "host=/run/postgresql dbname=quoin": true,
+		"mysql://a:hidden@c/d": false, "postgres://a:hid%zz@c/d": false,
+	} {
+		r := run(t, []string{"QUOIN_DATABASE_URL=" + address}, "config", "check")
+		if (r.err == nil) != right || r.err != nil && (strings.Contains(r.err.Error(), "hid") || !strings.Contains(r.err.Error(), "QUOIN_DATABASE_URL")) {
+			t.Errorf("%s: %v", address, r.err)
+		}
+	}
+}
