@@ -50,7 +50,7 @@ func NewPasswords(p Params, concurrent int) *Passwords {
 	return &Passwords{params: p, slots: make(chan struct{}, max(1, concurrent))}
 }
 
-// Hashed counts the hashes computed so far, for metrics and tests.
+// Hashed counts the hashes computed so far, for tests.
 func (p *Passwords) Hashed() uint64 { return p.hashed.Load() }
 
 // Hash gives the hash of a password in the PHC string format, with a new salt

@@ -96,13 +96,6 @@ func (t *Throttle) Succeeded(key string) {
 	delete(t.buckets, key)
 }
 
-// Len is how many keys are remembered.
-func (t *Throttle) Len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.buckets)
-}
-
 // makeRoom forgets one of a few keys that the map happens to give, the one
 // that is nearest to being allowed everything again. Looking at all of them
 // would let an attacker with many keys slow the server down.

@@ -111,12 +111,6 @@ func (b *Bus) RetryBuried(ctx context.Context, subscriber string, ids ...int64) 
 	return n, err
 }
 
-// DropBuried deletes buried deliveries of a subscriber and tells how many there
-// were.
-func (b *Bus) DropBuried(ctx context.Context, subscriber string, ids ...int64) (int, error) {
-	return b.deliveries.Discard(ctx, subscriber, ids...)
-}
-
 // dropAtOnce bounds how many rows are deleted in one transaction, so that
 // writers need not wait long.
 const dropAtOnce = 5000

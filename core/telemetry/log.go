@@ -1,5 +1,5 @@
 // Package telemetry is what operators watch: the structured log, the request
-// id that joins the lines of one request, and the health checks.
+// id that joins the lines of one request, metrics, traces and health checks.
 package telemetry
 
 import (
@@ -17,17 +17,7 @@ type Config struct {
 	Format string // "json" for machines, "text" for people; empty is json
 }
 
-// Validate tells an unknown level or format.
-func (c Config) Validate() error {
-	if _, err := c.level(); err != nil {
-		return err
-	}
-	if c.Format != "" && c.Format != "json" && c.Format != "text" {
-		return fmt.Errorf("the log format %q is not one of json, text", c.Format)
-	}
-	return nil
-}
-
+// level gives the least level that is written; an error when it is not known.
 func (c Config) level() (slog.Level, error) {
 	switch strings.ToLower(c.Level) {
 	case "debug":
@@ -44,9 +34,10 @@ func (c Config) level() (slog.Level, error) {
 
 // New makes a logger that writes one line per record to w, each in one Write.
 // A record that is logged with a context that has a request id carries it as
-// request_id, and the id of its trace as trace_id. In front of a Buffer a warning or error is written at once, with
-// the lines before it. A configuration that Validate refuses falls back to info and
-// json: a server without a log is worse than one with the wrong log.
+// request_id, and the id of its trace as trace_id. In front of a Buffer a
+// warning or error is written at once, with the lines before it. Instead of a
+// level that is not known it takes info, and instead of such a format json: a
+// server without a log is worse than one with the wrong log.
 func New(w io.Writer, c Config) *slog.Logger {
 	level, err := c.level()
 	if err != nil {

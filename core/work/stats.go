@@ -32,27 +32,6 @@ func (c *Claimer) Stats(ctx context.Context) ([]Stats, error) {
 	}, c.stats, now, now)
 }
 
-// Buried is a row that was given up.
-type Buried struct {
-	ID      int64     `json:"id"`
-	Queue   string    `json:"queue"`
-	Attempt int       `json:"attempt"`
-	At      time.Time `json:"buried_at"`
-	Error   string    `json:"error"`
-	Created time.Time `json:"created_at"`
-}
-
-// Buried lists up to limit rows of a queue that were given up, those after the
-// row number `after`, by number.
-func (c *Claimer) Buried(ctx context.Context, queue string, after int64, limit int) ([]Buried, error) {
-	return db.All(ctx, c.db, func(row db.Row) (b Buried, err error) {
-		var at, created int64
-		err = row.Scan(&b.ID, &b.Queue, &b.Attempt, &at, &b.Error, &created)
-		b.At, b.Created = db.Time(at), db.Time(created)
-		return b, err
-	}, c.buried, queue, after, limit)
-}
-
 // Revive makes buried rows of a queue due now with all their attempts ahead;
 // all of the queue's when no ids are given. It tells how many there were.
 func (c *Claimer) Revive(ctx context.Context, queue string, ids ...int64) (int, error) {
@@ -62,11 +41,6 @@ func (c *Claimer) Revive(ctx context.Context, queue string, ids ...int64) (int, 
 		return int(n), err
 	}
 	return c.count(ctx, c.revive, ids, now, queue)
-}
-
-// Discard deletes buried rows of a queue and tells how many there were.
-func (c *Claimer) Discard(ctx context.Context, queue string, ids ...int64) (int, error) {
-	return c.count(ctx, c.discard, ids, queue)
 }
 
 // count runs a statement for each id, after args, and counts those it found.

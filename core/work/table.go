@@ -42,7 +42,7 @@ type Claimer struct {
 	now func() time.Time
 
 	claim, claimOne, extend, done, retry, bury, release, again *db.Statement
-	revive, reviveAll, discard, stats, buried                  *db.Statement
+	revive, reviveAll, stats                                   *db.Statement
 }
 
 // New makes a claimer. It touches nothing; the error is a name that cannot be
@@ -72,10 +72,7 @@ func New(d *db.DB, t Table) (*Claimer, error) {
 	c.again = sql(`UPDATE {table} SET due_at = ?, owner = NULL, attempt = 0, last_error = NULL` + fence)
 	c.revive = sql(`UPDATE {table} SET due_at = ?, buried_at = NULL, attempt = 0 WHERE queue = ? AND buried_at IS NOT NULL AND id = ? RETURNING id`)
 	c.reviveAll = sql(`UPDATE {table} SET due_at = ?, buried_at = NULL, attempt = 0 WHERE queue = ? AND buried_at IS NOT NULL`)
-	c.discard = sql(`DELETE FROM {table} WHERE queue = ? AND buried_at IS NOT NULL AND id = ? RETURNING id`)
 	c.stats = sql(stats)
-	c.buried = sql(`SELECT id, queue, attempt, buried_at, coalesce(last_error, ''), created_at FROM {table}
-		WHERE queue = ? AND buried_at IS NOT NULL AND id > ? ORDER BY id LIMIT ?`)
 	return c, nil
 }
 

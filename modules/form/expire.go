@@ -2,10 +2,8 @@ package form
 
 import (
 	"context"
-	"strings"
 	"time"
 
-	"github.com/quoin-cms/quoin/core/blob"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/work"
 )
@@ -111,24 +109,4 @@ func (s *Service) burn(ctx context.Context, key string, before int64) error {
 	}
 	_, err = s.store.db.Exec(ctx, emptyTrash, key)
 	return err
-}
-
-// Orphans tells which blobs of submissions no row knows, for quoin doctor and
-// tests.
-func (s *Service) Orphans(ctx context.Context) (keys []string, err error) {
-	err = s.blobs.List(ctx, func(i blob.Info) error {
-		id, ours := strings.CutPrefix(i.Key, keyPrefix)
-		if !ours {
-			return nil
-		}
-		var one int
-		if _, err := db.Found(&one, s.store.db.Row(ctx, fileIsThere, id).Scan(&one)); err != nil {
-			return err
-		}
-		if one == 0 {
-			keys = append(keys, i.Key)
-		}
-		return nil
-	})
-	return keys, err
 }

@@ -33,15 +33,14 @@ var (
 	process  = db.SQL(`UPDATE form_submission SET processed_at = ?, held_until = 0, modified_at = ?, data = CASE WHEN ? THEN data ELSE NULL END
 		WHERE id = ? AND process_id = ? AND processed_at = 0`)
 
-	trashFiles  = db.SQL(`INSERT INTO form_trash (key, created_at) SELECT 'form-' || id, ? FROM form_file WHERE submission_id = ? ON CONFLICT DO NOTHING`)
-	trashKey    = db.SQL(`INSERT INTO form_trash (key, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING`)
-	dropFiles   = db.SQL(`DELETE FROM form_file WHERE submission_id = ?`)
-	dropOne     = db.SQL(`DELETE FROM form_submission WHERE id = ?`)
-	expired     = db.SQL(`SELECT id FROM form_submission WHERE expires_at > 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`)
-	listTrash   = db.SQL(`SELECT key FROM form_trash WHERE key > ? ORDER BY key LIMIT ?`)
-	emptyTrash  = db.SQL(`DELETE FROM form_trash WHERE key = ?`)
-	trashedAt   = db.SQL(`SELECT created_at FROM form_trash WHERE key = ?`)
-	fileIsThere = db.SQL(`SELECT 1 FROM form_file WHERE id = ?`)
+	trashFiles = db.SQL(`INSERT INTO form_trash (key, created_at) SELECT 'form-' || id, ? FROM form_file WHERE submission_id = ? ON CONFLICT DO NOTHING`)
+	trashKey   = db.SQL(`INSERT INTO form_trash (key, created_at) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+	dropFiles  = db.SQL(`DELETE FROM form_file WHERE submission_id = ?`)
+	dropOne    = db.SQL(`DELETE FROM form_submission WHERE id = ?`)
+	expired    = db.SQL(`SELECT id FROM form_submission WHERE expires_at > 0 AND expires_at <= ? ORDER BY expires_at LIMIT ?`)
+	listTrash  = db.SQL(`SELECT key FROM form_trash WHERE key > ? ORDER BY key LIMIT ?`)
+	emptyTrash = db.SQL(`DELETE FROM form_trash WHERE key = ?`)
+	trashedAt  = db.SQL(`SELECT created_at FROM form_trash WHERE key = ?`)
 
 	insertAccess = db.SQL(`INSERT INTO form_access (submission_id, username, what, address, at) VALUES (?, ?, ?, ?, ?)`)
 	accessOf     = db.SQL(`SELECT username, what, address, at FROM form_access WHERE submission_id = ? ORDER BY id`)

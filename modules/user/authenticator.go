@@ -121,12 +121,6 @@ func (a *Authenticator) load(ctx context.Context, hash [32]byte, now int64) (*en
 	})
 }
 
-// Loads counts the queries made so far, for tests and metrics.
-func (a *Authenticator) Loads() uint64 { return a.loads.Load() }
-
-// Cached is how many accepted and how many refused tokens are in memory.
-func (a *Authenticator) Cached() (known, denied int) { return a.known.len(), a.denied.len() }
-
 // forget removes what is remembered about tokens of or obtained by these
 // users. A query that runs at this moment is not remembered, whatever it says.
 func (a *Authenticator) forget(users ...int64) {

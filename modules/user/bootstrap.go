@@ -8,13 +8,8 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
-// EnsureAdmin creates the first user, with every role, when there is no user
-// at all, and tells through say how to sign in. A generated password is said
-// once and nowhere else.
-func (s *Service) EnsureAdmin(ctx context.Context, say func(line string)) error {
-	return s.ensureAdmin(ctx, func(username, generated string) { say(howToSignIn(username, generated)) })
-}
-
+// howToSignIn is the sentence that the person who starts a server for the first
+// time reads. A generated password is said in it once and nowhere else.
 func howToSignIn(username, generated string) string {
 	if generated == "" {
 		return fmt.Sprintf("Sign in as %s with the password that you configured.", username)
@@ -22,8 +17,9 @@ func howToSignIn(username, generated string) string {
 	return fmt.Sprintf("Sign in as %s with the password %s (shown only now).", username, generated)
 }
 
-// ensureAdmin calls created when it created the user; generated is empty for a
-// password that was configured.
+// ensureAdmin creates the first user, with every role, when there is no user at
+// all, and calls created when it did; generated is empty for a password that was
+// configured.
 func (s *Service) ensureAdmin(ctx context.Context, created func(username, generated string)) error {
 	n, err := s.store.count(ctx)
 	if err != nil || n > 0 {

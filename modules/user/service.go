@@ -53,12 +53,6 @@ func New(o Options) *Service {
 	}
 }
 
-// Authenticator gives what checks tokens; it knows of every change at once.
-func (s *Service) Authenticator() *Authenticator { return s.authn }
-
-// Passwords gives what hashes passwords, for its metrics.
-func (s *Service) Passwords() *auth.Passwords { return s.passwords }
-
 // List gives every user, by name.
 func (s *Service) List(ctx context.Context) ([]*User, error) { return s.store.list(ctx) }
 
