@@ -61,7 +61,7 @@ func refused(status int, body []byte) error {
 		Error  []string             `json:"error"`
 	}
 	_ = json.Unmarshal(body, &told) // else the status says enough
-	p := &problem.Problem{Kind: kindOf(status), Detail: told.Detail, Fields: told.Errors}
+	p := &problem.Problem{Kind: problem.KindOf(status), Detail: told.Detail, Fields: told.Errors}
 	if p.Detail == "" {
 		p.Detail = strings.Join(told.Error, "; ")
 	}
@@ -118,17 +118,3 @@ func (a *answer) Write(b []byte) (int, error) {
 
 // Flush implements http.Flusher.
 func (a *answer) Flush() {}
-
-// kindOf is the kind of problem of a status.
-func kindOf(status int) problem.Kind {
-	for _, k := range []problem.Kind{
-		problem.Invalid, problem.Unauthenticated, problem.Forbidden, problem.NotFound, problem.MethodNotAllowed, problem.Conflict,
-		problem.PreconditionFailed, problem.TooLarge, problem.Locked, problem.Unprocessable, problem.TooManyRequests, problem.Unavailable,
-		problem.Full, problem.Unsupported,
-	} {
-		if k.Status() == status {
-			return k
-		}
-	}
-	return problem.Internal
-}

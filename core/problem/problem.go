@@ -1,10 +1,10 @@
 // Package problem is the one error model of Quoin.
 //
-// A Problem has a Kind from a fixed table (status, JSON-RPC code, whether a
-// retry can help), a detail that is safe to show to a client, optional field
-// errors with the path of the field, and a cause that only the log sees. Every
-// door (HTTP, JSON-RPC, later gRPC) renders a Problem from this table; any
-// other error is Internal.
+// A Problem has a Kind from a fixed table (HTTP status and JSON-RPC code), a
+// detail that is safe to show to a client, optional field errors with the path
+// of the field, and a cause that only the log sees. HTTP and JSON-RPC render a
+// Problem from this table; core/pluginhost has the codes of gRPC, which only
+// plugins see. Any other error is Internal.
 package problem
 
 import (
@@ -38,29 +38,28 @@ const (
 )
 
 type face struct {
-	name    string // stable, machine readable; the last part of `type`
-	title   string
-	status  int // HTTP
-	rpc     int // JSON-RPC 2.0
-	canWait bool
+	name   string // stable, machine readable; the last part of `type`
+	title  string
+	status int // HTTP
+	rpc    int // JSON-RPC 2.0
 }
 
 var table = [numKinds]face{
-	Internal:           {"internal", "Internal Server Error", 500, -32603, false},
-	Invalid:            {"invalid", "Bad Request", 400, -32602, false},
-	Unauthenticated:    {"unauthenticated", "Unauthorized", 401, -32001, false},
-	Forbidden:          {"forbidden", "Forbidden", 403, -32003, false},
-	NotFound:           {"not-found", "Not Found", 404, -32004, false},
-	MethodNotAllowed:   {"method-not-allowed", "Method Not Allowed", 405, -32601, false},
-	Conflict:           {"conflict", "Conflict", 409, -32009, false},
-	PreconditionFailed: {"precondition-failed", "Precondition Failed", 412, -32012, false},
-	TooLarge:           {"too-large", "Content Too Large", 413, -32013, false},
-	Unsupported:        {"unsupported", "Unsupported Media Type", 415, -32015, false},
-	Unprocessable:      {"unprocessable", "Unprocessable Content", 422, -32602, false},
-	Locked:             {"locked", "Locked", 423, -32023, false},
-	TooManyRequests:    {"too-many-requests", "Too Many Requests", 429, -32029, true},
-	Unavailable:        {"unavailable", "Service Unavailable", 503, -32053, true},
-	Full:               {"insufficient-storage", "Insufficient Storage", 507, -32057, true},
+	Internal:           {"internal", "Internal Server Error", 500, -32603},
+	Invalid:            {"invalid", "Bad Request", 400, -32602},
+	Unauthenticated:    {"unauthenticated", "Unauthorized", 401, -32001},
+	Forbidden:          {"forbidden", "Forbidden", 403, -32003},
+	NotFound:           {"not-found", "Not Found", 404, -32004},
+	MethodNotAllowed:   {"method-not-allowed", "Method Not Allowed", 405, -32601},
+	Conflict:           {"conflict", "Conflict", 409, -32009},
+	PreconditionFailed: {"precondition-failed", "Precondition Failed", 412, -32012},
+	TooLarge:           {"too-large", "Content Too Large", 413, -32013},
+	Unsupported:        {"unsupported", "Unsupported Media Type", 415, -32015},
+	Unprocessable:      {"unprocessable", "Unprocessable Content", 422, -32602},
+	Locked:             {"locked", "Locked", 423, -32023},
+	TooManyRequests:    {"too-many-requests", "Too Many Requests", 429, -32029},
+	Unavailable:        {"unavailable", "Service Unavailable", 503, -32053},
+	Full:               {"insufficient-storage", "Insufficient Storage", 507, -32057},
 }
 
 // Name is the stable, machine-readable name of the kind, such as "not-found".
@@ -75,8 +74,15 @@ func (k Kind) Status() int { return table[k.known()].status }
 // RPCCode is the JSON-RPC 2.0 error code of the kind.
 func (k Kind) RPCCode() int { return table[k.known()].rpc }
 
-// Temporary reports whether the same request may succeed later.
-func (k Kind) Temporary() bool { return table[k.known()].canWait }
+// KindOf gives the kind with an HTTP status; Internal when there is none.
+func KindOf(status int) Kind {
+	for k, f := range table {
+		if f.status == status {
+			return Kind(k)
+		}
+	}
+	return Internal
+}
 
 func (k Kind) known() Kind {
 	if k < numKinds {

@@ -16,6 +16,12 @@ func TestEveryKindHasItsFace(t *testing.T) {
 			t.Errorf("kind %d: status %d, rpc %d, name %q", k, k.Status(), k.RPCCode(), k.Name())
 		}
 		seen[k.Name()] = true
+		if got := problem.KindOf(k.Status()); got != k {
+			t.Errorf("the status %d is that of kind %d, not of %d", k.Status(), got, k)
+		}
+	}
+	if problem.KindOf(418) != problem.Internal {
+		t.Error("a status of no kind must be an internal error")
 	}
 	if problem.Kind(200).Status() != 500 {
 		t.Error("a kind outside the table must be an internal error")

@@ -130,15 +130,11 @@ func humaError(ctx context.Context, status int, msg string, errs ...error) huma.
 
 // kindOf gives the kind for a status of huma.
 func kindOf(status int) problem.Kind {
-	for k := problem.Internal; k <= problem.Unsupported; k++ {
-		if k.Status() == status && k != problem.Unprocessable {
-			return k
-		}
-	}
-	if status >= 400 && status < 500 {
+	k := problem.KindOf(status)
+	if k == problem.Unprocessable || k == problem.Internal && status >= 400 && status < 500 {
 		return problem.Invalid
 	}
-	return problem.Internal
+	return k
 }
 
 // fieldError gives huma's finding the path of the field: "body.username" is
