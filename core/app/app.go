@@ -1,3 +1,9 @@
+// Package app assembles the enabled modules into a running server: it is the
+// only place with an fx.New.
+//
+// A server goes through Open (resolve the modules, open the database), Migrate,
+// Assemble (construct everything), Start, Stop and Close; Serve and Work do all
+// of it.
 package app
 
 import (
@@ -115,6 +121,20 @@ func (a *App) Migrate(ctx context.Context) error {
 		a.Log.Info("migrated", "module", m.Module, "name", m.Name)
 	}
 	return err
+}
+
+// MigrationStatus lists the migrations of the program, then those of a newer
+// one that the database has.
+func (a *App) MigrationStatus(ctx context.Context) ([]db.MigrationState, error) {
+	all, err := a.DB.Migrations(ctx, a.Sources())
+	if err != nil {
+		return nil, err
+	}
+	newer, err := a.DB.Newer(ctx, a.Sources())
+	for _, n := range newer {
+		all = append(all, db.MigrationState{Module: n.Module, Name: n.Name + " (of a newer version)", Kind: n.Kind(), Applied: true})
+	}
+	return all, err
 }
 
 // LockFolder makes this the only process on an embedded database.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/quoin-cms/quoin/core/db"
 )
 
 // schemaGoodFor is for how long the database is believed to fit the program.
@@ -35,18 +33,4 @@ func (s *schema) check(ctx context.Context) error {
 	}
 	s.good = time.Now().Add(schemaGoodFor)
 	return nil
-}
-
-// MigrationStatus lists the migrations of the program, then those of a newer
-// one that the database has.
-func (a *App) MigrationStatus(ctx context.Context) ([]db.MigrationState, error) {
-	all, err := a.DB.Migrations(ctx, a.Sources())
-	if err != nil {
-		return nil, err
-	}
-	newer, err := a.DB.Newer(ctx, a.Sources())
-	for _, n := range newer {
-		all = append(all, db.MigrationState{Module: n.Module, Name: n.Name + " (of a newer version)", Kind: n.Kind(), Applied: true})
-	}
-	return all, err
 }

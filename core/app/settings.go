@@ -1,5 +1,3 @@
-// Package app assembles the enabled modules into a running server: it is the
-// only place with an fx.New.
 package app
 
 import (
@@ -136,6 +134,24 @@ func (e Events) Validate() error {
 		errs = append(errs, errors.New("retention: must be at least 1m"))
 	}
 	return errors.Join(errs...)
+}
+
+// Telemetry is the section `telemetry`.
+type Telemetry struct {
+	Listen string `yaml:"listen" doc:"Address for /metrics, which Prometheus reads, such as 127.0.0.1:9090; empty for none. Whoever reaches it needs no token."`
+
+	Traces telemetry.Traces `yaml:"traces" doc:"OpenTelemetry traces of requests and of what follows from them."`
+}
+
+// Validate implements the check of package conf.
+func (t Telemetry) Validate() error {
+	if t.Listen == "" {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(t.Listen); err != nil {
+		return fmt.Errorf("listen: %q is not an address such as 127.0.0.1:9090", t.Listen)
+	}
+	return nil
 }
 
 // Switch is `modules.<name>`.
