@@ -3,8 +3,8 @@
 //
 // A store holds a *DB and no handle. A transaction travels in the context:
 // InTx starts one or joins the one that is there, and every method of DB uses
-// it when the context carries one. Hot paths use prepared statements (SQL);
-// everything else may use Bun (Bun).
+// it when the context carries one. Statements are prepared (SQL, Dual). Bun runs
+// the migrations; DB.Bun is there for queries whose text is not known before.
 //
 // Columns are kept to what both engines do alike: bigint, text, boolean. Times
 // are bigint microseconds since 1970 UTC, JSON is text, so that its bytes
@@ -263,8 +263,9 @@ func (d *DB) Each(ctx context.Context, s *Statement, args [][]any, fn func(i int
 	return err
 }
 
-// Bun gives a Bun handle for queries that are not hot: the transaction of the
-// context if there is one, else the readers. Writing needs a transaction.
+// Bun gives a Bun handle for queries whose text is not known before: the
+// transaction of the context if there is one, else the readers. Writing needs a
+// transaction. No store needs it at present.
 func (d *DB) Bun(ctx context.Context) (bun.IDB, error) { return d.session(ctx).bun(ctx) }
 
 // Lock takes a named lock that one process at a time can hold on this

@@ -23,8 +23,9 @@ type lite struct {
 	writer *writer
 }
 
-// pragmas: WAL lets readers go on while the writer commits; FULL makes a
-// commit survive a power cut.
+// sqliteDSN names the file, and the pragmas that every connection begins with.
+// WAL lets readers go on while the writer commits; FULL makes a commit survive a
+// power cut.
 func sqliteDSN(path string, more ...string) string {
 	v := url.Values{}
 	for _, p := range append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "temp_store(MEMORY)"}, more...) {
@@ -69,8 +70,8 @@ func (l *lite) stmt(s *Statement) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// The driver starts a goroutine per query when its context can be cancelled;
-// our reads are short, so they run without one.
+// query runs without the context's end: the driver would start a goroutine for
+// each query whose context can be cancelled. liteRows looks at it between rows.
 func (l *lite) query(ctx context.Context, s *Statement, args []any) (Rows, error) {
 	st, err := l.stmt(s)
 	if err != nil {

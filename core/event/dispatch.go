@@ -160,7 +160,7 @@ func (s *subscriber) runAlone(ctx context.Context, it item) error {
 func (s *subscriber) foreign(ctx context.Context, name string) error {
 	var one int
 	err := s.bus.db.Row(ctx, isWanted, s.Name, name, name).Scan(&one)
-	if errors.Is(err, db.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) { // after any other error it is asked again
 		s.bus.o.Log.Info("an event that its subscriber no longer wants was dropped", "subscriber", s.Name, "type", name)
 		return nil
 	}

@@ -44,7 +44,7 @@ type Spec struct {
 	Wiring func() Wiring
 }
 
-// Wiring is what a module's constructors are handed over as.
+// Wiring is the constructors of a module, as fx takes them.
 type Wiring = fx.Option
 
 // Resolve gives the enabled modules in the order of the list, or every problem

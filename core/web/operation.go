@@ -71,11 +71,9 @@ type Operation struct {
 // or RawBody []byte (valid until the handler returns). O is a struct with a
 // Body and, if need be, fields with a `header` tag: see Reply, Raw and Stream.
 func Op[I, O any](o Operation, handler func(context.Context, *I) (*O, error)) Operation {
-	_, raw := reflect.TypeFor[I]().FieldByName("RawBody")
 	_, o.raw = reflect.TypeFor[I]().FieldByName("RawBody")
 	o.register = func(api huma.API, h huma.Operation) {
-		h.SkipValidateBody = raw // the handler takes bytes, huma would want a string
-		if raw && o.EmptyBody {  // huma requires every raw body, and looks at each request whether it does
+		if o.raw && o.EmptyBody { // huma requires every raw body, and looks at each request whether it does
 			h.RequestBody = &huma.RequestBody{}
 			defer func() { h.RequestBody.Required = false }()
 		}
@@ -151,7 +149,8 @@ func (o *Operation) describe(path string, defaultBody int64) huma.Operation {
 	h := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: path, Summary: o.Summary, Description: o.Doc,
 		Tags: []string{o.Tag}, DefaultStatus: http.StatusOK, MaxBodyBytes: limit, BodyReadTimeout: bodyTime,
-		SkipValidateBody: o.raw, Hidden: path != o.Path, Metadata: map[string]any{metadata: o},
+		Hidden: path != o.Path, Metadata: map[string]any{metadata: o},
+		SkipValidateBody: o.raw, // the handler takes bytes, huma would want a string
 	}
 	h.Errors = append([]int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.Errors...)
 	if o.Method != http.MethodGet && limit > 0 {

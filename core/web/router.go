@@ -54,7 +54,8 @@ type Router struct {
 	addresses *quota[netip.Prefix] // nil: no limit
 }
 
-// New mounts the operations and GET /openapi.json. Two operations that claim
+// New mounts the operations and those of the API document (GET /openapi.json,
+// /docs and /docs/{module}). Two operations that claim
 // the same method and path, or the same id, are an error which names the
 // modules of both.
 func New(opt Options) (*Router, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/quoin-cms/quoin/core/db"
@@ -109,12 +110,10 @@ func (p *Periodic) Wake() {
 // Stop ends all tasks; those that run are cut short and due again at once.
 func (p *Periodic) Stop(ctx context.Context) error {
 	errs := make([]error, len(p.runners))
-	done := make(chan struct{}, len(p.runners))
+	var stopping sync.WaitGroup
 	for i, r := range p.runners {
-		go func() { errs[i] = r.Stop(ctx); done <- struct{}{} }()
+		stopping.Go(func() { errs[i] = r.Stop(ctx) })
 	}
-	for range p.runners {
-		<-done
-	}
+	stopping.Wait()
 	return errors.Join(errs...)
 }
