@@ -49,7 +49,7 @@ func (t *Tree) strayFindings(root *shape) []Finding {
 	root.eachPath("", func(path string) { candidates = append(candidates, variable(path)) })
 	for _, name := range t.strays {
 		message := "unknown variable"
-		if near := nearest(name, candidates); near != "" {
+		if near := Nearest(name, candidates); near != "" {
 			message += "; did you mean " + near + "?"
 		} else {
 			message += "; keys are QUOIN_<SECTION>__<KEY> with two underscores between levels"

@@ -7,11 +7,7 @@ import (
 
 // Nearest gives the candidate that looks most like the name, or "" when none
 // is close enough to be a slip of the finger.
-func Nearest(name string, candidates []string) string { return nearest(name, candidates) }
-
-// nearest gives the candidate that looks most like the name, or "" when none
-// is close enough to be a slip of the finger.
-func nearest(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", max(1, len(name)/3)+1
 	if len(name) > 200 {
 		return ""
@@ -52,7 +48,7 @@ func distance(a, b string) int {
 
 // advice ends a message about an unknown name.
 func advice(name string, candidates []string) string {
-	if near := nearest(name, candidates); near != "" {
+	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(candidates) == 0 || len(candidates) > 20 {

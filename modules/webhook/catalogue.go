@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/conf"
 	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
@@ -25,7 +26,7 @@ func controls() []string { return []string{controlValidate, controlTest, control
 
 // open tells whether somebody may hear of a type of events at all.
 func open(t *event.Type, id *auth.Identity) bool {
-	return id.Has(auth.RoleAdmin) || !internal(t.Name) && id.HasAny(t.Roles...)
+	return id.Has(auth.RoleAdmin) || !event.Internal(t.Name) && id.HasAny(t.Roles...)
 }
 
 // of gives the type of an event, nil for one that nobody declared.
@@ -37,9 +38,6 @@ func (c *catalogue) of(name string) *event.Type {
 	}
 	return nil
 }
-
-// internal are prefixes of types that only administrators may hear of.
-func internal(name string) bool { return event.Internal(name) }
 
 // check refuses an event that cannot happen. A * at the end stands for any rest.
 func (c *catalogue) check(i int, name string, id *auth.Identity) error {
@@ -74,36 +72,18 @@ func fits(typeName, wanted string) bool {
 	return wanted == typeName || variable && strings.HasPrefix(wanted, fixed) && len(wanted) > len(fixed)
 }
 
-// near gives the type whose name differs least from what was written, or "".
+// near gives the type that was probably meant, or "": the one whose name looks
+// most like what was written, else the first that begins with it.
 func (c *catalogue) near(wanted string) string {
-	best, least := "", 1+len(wanted)/3
-	for _, t := range c.types {
-		if d := distance(placeholder.ReplaceAllString(t.Name, ""), wanted); d < least {
-			best, least = t.Name, d
-		}
-		if fixed := placeholder.ReplaceAllString(t.Name, ""); strings.HasPrefix(fixed, wanted) && best == "" {
-			best = t.Name
-		}
+	names := make([]string, len(c.types))
+	for i, t := range c.types {
+		names[i] = placeholder.ReplaceAllString(t.Name, "")
 	}
-	return best
-}
-
-// distance is how many bytes must be changed, added or removed.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], cost
+	meant := conf.Nearest(wanted, names)
+	for i, name := range names {
+		if name == meant || meant == "" && strings.HasPrefix(name, wanted) {
+			return c.types[i].Name
 		}
 	}
-	return row[len(b)]
+	return ""
 }

@@ -69,7 +69,7 @@ func (d *directory) mayHear(ctx context.Context, s *Subscription, ev *event.Even
 	if err != nil || v.id == nil {
 		return false, err
 	}
-	if t := d.catalogue.of(ev.Type); internal(ev.Type) && !v.id.Has(auth.RoleAdmin) || t != nil && !open(t, v.id) {
+	if t := d.catalogue.of(ev.Type); event.Internal(ev.Type) && !v.id.Has(auth.RoleAdmin) || t != nil && !open(t, v.id) {
 		return false, nil
 	}
 	if ev.Type == eventDisabled {
@@ -78,7 +78,7 @@ func (d *directory) mayHear(ctx context.Context, s *Subscription, ev *event.Even
 		return mine(v.id, about), err
 	}
 	kind, about := text(ev.Data, "content_type")
-	return !about || internal(ev.Type) || slices.Contains(v.types, kind), nil
+	return !about || event.Internal(ev.Type) || slices.Contains(v.types, kind), nil
 }
 
 // mayView tells whether the identity of ctx may view the document that the body

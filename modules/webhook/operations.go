@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/event"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/web"
 )
@@ -282,7 +283,7 @@ func (s *Service) opEvents(ctx context.Context, _ *web.None) (*web.Reply[[]event
 	views := []eventView{}
 	id := auth.From(ctx)
 	for _, t := range s.catalogue.types {
-		if !internal(t.Name) && open(&t, id) {
+		if !event.Internal(t.Name) && open(&t, id) {
 			views = append(views, eventView{t.Name, t.Doc, t.Sample, t.Schema})
 		}
 	}
