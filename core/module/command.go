@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"go.uber.org/fx"
 )
@@ -56,6 +57,12 @@ type Flag struct {
 	Doc     string
 }
 
+// Ignored is an option that command lines of elasticms have and that does
+// nothing here: they work unchanged.
+func Ignored(name string, value any) Flag {
+	return Flag{Name: name, Default: value, Doc: "taken from elasticms's command lines; has no effect"}
+}
+
 // Call is one run of a command.
 type Call struct {
 	Args  []string
@@ -74,6 +81,18 @@ type Call struct {
 func (c *Call) Tell(format string, args ...any) {
 	if c.Progress != nil {
 		c.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// TellSeldom gives a Tell that hands on one line a second at most, and drops
+// the others. It is for one goroutine.
+func (c *Call) TellSeldom() func(format string, args ...any) {
+	last := time.Now()
+	return func(format string, args ...any) {
+		if time.Since(last) > time.Second {
+			last = time.Now()
+			c.Tell(format, args...)
+		}
 	}
 }
 

@@ -6,6 +6,11 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
+// Atom is the layout in which the API writes times: ISO 8601 without fractions
+// of a second, and with +00:00 for UTC, not with Z. To PHP clients another form
+// is no time.
+const Atom = "2006-01-02T15:04:05-07:00"
+
 // Moment reads a parameter that is a time: one of RFC 3339, or a day, which
 // stands for its start in UTC. Empty is the zero time.
 func Moment(name, text string) (time.Time, error) {

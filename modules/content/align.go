@@ -15,7 +15,7 @@ import (
 const (
 	alignPage     = 512 // documents read at once
 	alignParallel = 32  // publications at the same time: they share commits
-	alignFailures = 20  // of those that are told one by one
+	toldFailures  = 20  // failures of a command that are told one by one
 )
 
 var (
@@ -213,7 +213,7 @@ func (m *mover) note(ctx context.Context, d placed, err error) {
 			o.Changed++
 		case !errors.Is(err, context.Canceled):
 			o.Failed++
-			if len(o.Failures) < alignFailures {
+			if len(o.Failures) < toldFailures {
 				if problem.From(err).Kind.Status() >= 500 {
 					m.s.log.ErrorContext(ctx, "a document could not be moved", "environment", m.env.name, "type", d.key.Type, "ouuid", d.key.OUUID, "error", err)
 				}

@@ -281,7 +281,7 @@ func (c *catalogs) contentType(ctx context.Context, name string) (*contentType, 
 	return ct, nil
 }
 
-// environment gives a managed environment.
+// environmentByName gives a managed environment; NotFound when there is none.
 func (c *catalogs) environmentByName(ctx context.Context, name string) (*environment, error) {
 	cat, err := c.get(ctx)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/problem"
 )
 
-// commands are the module's commands; those of managed aliases are in
-// commands_alias.go.
+// commands are the module's commands: here those of environments, in
+// commands_alias.go those of managed aliases, in commands_documents.go and
+// commands_types.go those of documents and content types.
 func commands() []module.Command {
 	one := [2]int{1, 1}
 	many := []module.Flag{
@@ -23,8 +23,7 @@ func commands() []module.Command {
 		{Name: "dry-run", Default: false, Doc: "only say what would be done"},
 		{Name: "search-query", Default: "", Doc: "only documents that match this query (JSON, as in a search)"},
 		{Name: "user", Default: "", Doc: "the name that the documents are published under"},
-		{Name: "scroll-size", Default: 0, Doc: "taken from elasticms's command lines; has no effect"},
-		{Name: "scroll-timeout", Default: "", Doc: "taken from elasticms's command lines; has no effect"},
+		module.Ignored("scroll-size", 0), module.Ignored("scroll-timeout", ""),
 	}
 	return append([]module.Command{
 		module.Cmd(module.Command{
@@ -32,7 +31,7 @@ func commands() []module.Command {
 			Flags: []module.Flag{
 				{Name: "label", Default: "", Doc: "what people read; the name when empty"},
 				{Name: "strict", Default: false, Doc: "fail when there is one of the name"},
-				{Name: "update-referrers", Default: false, Doc: "taken from elasticms's command lines; has no effect"},
+				module.Ignored("update-referrers", false),
 			},
 		}, runCreate),
 		module.Cmd(module.Command{
@@ -53,21 +52,20 @@ func commands() []module.Command {
 	}, append(aliasCommands(), append(documentCommands(), typeCommands()...)...)...)
 }
 
-// operator is who runs a command: whoever the context says, else somebody with
-// access to the database. user is another name to write under; it gives no
-// other rights.
-func operator(ctx context.Context, user string) context.Context {
+// writingAs is the context of who runs a command and writes under another name;
+// an empty one is no other. The name gives no other rights.
+func writingAs(ctx context.Context, name string) context.Context {
 	switch id := auth.From(ctx); {
-	case id != nil && user != "" && user != id.Username:
+	case name == "":
+		return module.Operator(ctx)
+	case id == nil:
+		return auth.With(ctx, auth.System(name))
+	case name != id.Username:
 		other := *id
-		other.Actor, other.Username = id.Username, user
+		other.Actor, other.Username = id.Username, name
 		return auth.With(ctx, &other)
-	case id != nil:
-		return ctx
-	case user != "":
-		return auth.With(ctx, auth.System(user))
 	}
-	return auth.With(ctx, auth.System("command line"))
+	return ctx
 }
 
 // advise says an error as people read it, with what to do next.
@@ -80,7 +78,7 @@ func advise(err error) error {
 
 func runCreate(ctx context.Context, s *Service, call *module.Call) error {
 	name := call.Args[0]
-	err := s.CreateEnvironment(operator(ctx, ""), name, call.String("label"))
+	err := s.CreateEnvironment(module.Operator(ctx), name, call.String("label"))
 	said := "Created the environment %s."
 	if problem.Is(err, problem.Conflict) && !call.Bool("strict") {
 		said, err = "There is an environment %s already.", nil
@@ -133,13 +131,13 @@ func selection(call *module.Call) (Selection, error) {
 }
 
 func runAlign(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, call.String("user"))
+	ctx = writingAs(ctx, call.String("user"))
 	sel, err := selection(call)
 	if err != nil {
 		return err
 	}
 	source, target := call.Args[0], call.Args[1]
-	m, err := s.Align(ctx, source, target, sel, sometimes(call))
+	m, err := s.Align(ctx, source, target, sel, counting(call))
 	if err != nil {
 		return advise(err)
 	}
@@ -150,27 +148,22 @@ func runAlign(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runUnpublish(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, call.String("user"))
+	ctx = writingAs(ctx, call.String("user"))
 	sel, err := selection(call)
 	if err != nil {
 		return err
 	}
-	m, err := s.UnpublishAll(ctx, call.Args[0], sel, sometimes(call))
+	m, err := s.UnpublishAll(ctx, call.Args[0], sel, counting(call))
 	if err != nil {
 		return advise(err)
 	}
 	return report(call, m, "taken out of "+call.Args[0])
 }
 
-// sometimes tells the progress, every second at most.
-func sometimes(call *module.Call) func(Moved) {
-	last := time.Now()
-	return func(m Moved) {
-		if time.Since(last) > time.Second {
-			last = time.Now()
-			call.Tell("%d documents so far", m.Changed+m.Failed)
-		}
-	}
+// counting tells the progress.
+func counting(call *module.Call) func(Moved) {
+	tell := call.TellSeldom()
+	return func(m Moved) { tell("%d documents so far", m.Changed+m.Failed) }
 }
 
 // report tells the outcome; it fails where something has failed or was not

@@ -45,7 +45,7 @@ func runAliasCreate(ctx context.Context, s *Service, call *module.Call) error {
 	if len(call.Args) > 1 {
 		label = call.Args[1]
 	}
-	if err := s.CreateAlias(operator(ctx, ""), call.Args[0], label); err != nil {
+	if err := s.CreateAlias(module.Operator(ctx), call.Args[0], label); err != nil {
 		return advise(err)
 	}
 	return showAlias(ctx, s, call, call.Args[0])
@@ -72,7 +72,7 @@ func runAliasList(ctx context.Context, s *Service, call *module.Call) error {
 
 // changeAlias changes an alias and shows it.
 func changeAlias(ctx context.Context, s *Service, call *module.Call, name string, change func([]string) []string) error {
-	if err := s.ChangeAlias(operator(ctx, ""), name, change); err != nil {
+	if err := s.ChangeAlias(module.Operator(ctx), name, change); err != nil {
 		return advise(err)
 	}
 	return showAlias(ctx, s, call, name)

@@ -66,7 +66,7 @@ func (s *Service) typesNamed(ctx context.Context, names []string) ([]*contentTyp
 	}
 	for _, name := range names {
 		if name != "all" && !slices.ContainsFunc(list, func(ct *contentType) bool { return ct.Name == name }) {
-			return nil, problem.New(problem.NotFound, "there is no content type %q", name).WithCode("unknown_type")
+			return nil, problem.New(problem.NotFound, "there is no content type %q", name).WithCode("unknown_content_type")
 		}
 	}
 	return list, nil
@@ -123,7 +123,7 @@ func (t *tally) count(what string, err error) {
 		t.Changed++
 		return
 	}
-	if t.Failed++; len(t.Failures) < 20 {
+	if t.Failed++; len(t.Failures) < toldFailures {
 		t.Failures = append(t.Failures, fmt.Sprintf("%s: %v", what, advise(err)))
 	}
 }
@@ -149,7 +149,7 @@ func (t *tally) report(call *module.Call, done string) error {
 }
 
 func runDelete(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	mode, query, ouuids := call.String("mode"), call.String("query"), call.Strings("ouuid")
 	switch {
 	case mode != "all" && mode != "by-query" && mode != "oldest":
@@ -162,10 +162,10 @@ func runDelete(ctx context.Context, s *Service, call *module.Call) error {
 		return advise(err)
 	}
 	t, done := &tally{}, "documents put into the trash"
+	if mode == "oldest" {
+		done = "documents rid of old revisions"
+	}
 	for _, ct := range types {
-		if mode == "oldest" {
-			done = "documents rid of old revisions"
-		}
 		one := func(ouuid string) error {
 			switch {
 			case call.Bool("dry-run"):
@@ -200,7 +200,7 @@ func runDelete(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runArchive(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	before, err := time.Parse(time.RFC3339, call.String("modified-before"))
 	if err != nil {
 		if before, err = time.Parse(time.DateOnly, call.String("modified-before")); err != nil {
@@ -239,7 +239,7 @@ func runArchive(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runDiscard(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	names := call.Args
 	if len(names) == 0 {
 		names = []string{"all"}
@@ -278,7 +278,7 @@ func runDiscard(ctx context.Context, s *Service, call *module.Call) error {
 }
 
 func runUnlock(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	args, user := call.Args, ""
 	if !call.Bool("all") {
 		if len(args) == 0 || args[0] == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 func runExport(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	query, drafts := "", call.Bool("drafts")
 	switch {
 	case len(call.Args) > 1 && call.Args[1] != "json":
@@ -127,7 +127,8 @@ func runListTypes(ctx context.Context, s *Service, call *module.Call) error {
 
 var countByType = db.SQL(`SELECT type_id, environment_id, count(*) FROM content_publication WHERE revision_id IS NOT NULL GROUP BY type_id, environment_id`)
 
-// publishedByType counts the documents of each type in each environment.
+// publishedByType counts the documents of each type in each environment, by the
+// ids of both.
 func (s store) publishedByType(ctx context.Context) (map[[2]int64]int64, error) {
 	rows, err := s.db.Query(ctx, countByType)
 	if err != nil {

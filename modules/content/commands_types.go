@@ -19,7 +19,7 @@ import (
 func typeCommands() []module.Command {
 	ignored := func(names ...string) (flags []module.Flag) {
 		for _, name := range names {
-			flags = append(flags, module.Flag{Name: name, Default: false, Doc: "taken from elasticms's command lines; has no effect"})
+			flags = append(flags, module.Ignored(name, false))
 		}
 		return flags
 	}
@@ -45,7 +45,7 @@ func typeCommands() []module.Command {
 		module.Cmd(module.Command{
 			Use: "content-type import TYPE ARCHIVE", Short: "Import documents from a zip of JSON files", Args: [2]int{2, 2}, Local: true, Aliases: []string{"ems:contenttype:import"},
 			Long:  "Each file NAME.json in the archive becomes the document NAME, or replaces it.",
-			Flags: append([]module.Flag{{Name: "bulk-size", Default: 0, Doc: "taken from elasticms's command lines; has no effect"}}, ignored("raw", "force")...),
+			Flags: append([]module.Flag{module.Ignored("bulk-size", 0)}, ignored("raw", "force")...),
 		}, runImport),
 		module.Cmd(module.Command{
 			Use: "content-type activate [NAME...]", Short: "Activate content types", Args: [2]int{0, -1}, Aliases: []string{"ems:contenttype:activate"},
@@ -55,7 +55,7 @@ func typeCommands() []module.Command {
 }
 
 func runRecompute(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	types, err := s.typesNamed(ctx, call.Args)
 	if err != nil {
 		return advise(err)
@@ -105,7 +105,7 @@ func (s *Service) recompute(ctx context.Context, ct *contentType, ouuid string) 
 }
 
 func runImport(ctx context.Context, s *Service, call *module.Call) (err error) {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	archive, err := zip.OpenReader(call.Args[1])
 	if err != nil {
 		return fmt.Errorf("read the archive: %w", err)
@@ -144,7 +144,7 @@ func (s *Service) entry(f *zip.File) ([]byte, error) {
 }
 
 func runActivate(ctx context.Context, s *Service, call *module.Call) error {
-	ctx = operator(ctx, "")
+	ctx = module.Operator(ctx)
 	if !auth.From(ctx).Has(auth.RoleAdmin) {
 		return errors.New("content types are changed by administrators")
 	}

@@ -113,12 +113,14 @@ func (e editor) one(ctx context.Context, ct *contentType, r *revision) (*port.Re
 	if err != nil {
 		return nil, err
 	}
-	out := told(&list[0])
+	out := revisionOf(&list[0])
 	out.Raw, out.ETag = r.Raw, r.etag()
 	return out, nil
 }
 
-func told(r *RevisionInfo) *port.Revision {
+// revisionOf hands what is known of a revision, without its data, to other
+// modules.
+func revisionOf(r *RevisionInfo) *port.Revision {
 	return &port.Revision{
 		Key: port.Key{Type: r.Type, OUUID: r.OUUID}, ID: r.ID, Draft: r.Draft, Created: r.Created, CreatedBy: r.CreatedBy, Environments: r.Environments,
 	}
@@ -132,7 +134,7 @@ func (e editor) History(ctx context.Context, k port.Key, limit int) ([]port.Revi
 	}
 	out := make([]port.Revision, 0, len(list))
 	for i := range list {
-		out = append(out, *told(&list[i]))
+		out = append(out, *revisionOf(&list[i]))
 	}
 	return out, nil
 }

@@ -280,11 +280,11 @@ func (s *Service) emitNewIndex(ctx context.Context, x *entity) error {
 
 // emitConfig tells that the configuration has changed; the index listens.
 func (s *Service) emitConfig(ctx context.Context, x *entity, what string) error {
-	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, fmtConfig(ctx, x))
+	return s.tell(ctx, "config."+what, x.Kind+":"+x.Name, configData(ctx, x))
 }
 
-// fmtConfig is the data of the events config.*.
-func fmtConfig(ctx context.Context, x *entity) []byte {
+// configData is the data of the events config.*.
+func configData(ctx context.Context, x *entity) []byte {
 	data := rawjson.AppendString([]byte(`{"kind":`), x.Kind)
 	data = rawjson.AppendString(append(data, `,"name":`...), x.Name)
 	return append(rawjson.AppendString(append(data, `,"from":`...), web.RemoteIP(ctx)), '}')

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 )
-
-var countPublished = db.SQL(`SELECT environment_id, count(*) FROM content_publication WHERE revision_id IS NOT NULL GROUP BY environment_id`)
 
 // environmentExport is the export form of an environment with the usual
 // properties.
@@ -57,9 +54,13 @@ func (s *Service) Environments(ctx context.Context) ([]EnvironmentInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, err := s.store.published(ctx)
+	byType, err := s.store.publishedByType(ctx)
 	if err != nil {
 		return nil, err
+	}
+	counts := map[int64]int64{} // by environment
+	for of, n := range byType {
+		counts[of[1]] += n
 	}
 	all := []EnvironmentInfo{}
 	for _, env := range cat.sortedEnvs {
@@ -111,22 +112,4 @@ func (s *Service) Aliases(ctx context.Context) ([]AliasInfo, error) {
 	}
 	slices.SortFunc(all, func(a, b AliasInfo) int { return cmp.Compare(a.Name, b.Name) })
 	return all, nil
-}
-
-// published counts the documents in each environment.
-func (s store) published(ctx context.Context) (map[int64]int64, error) {
-	rows, err := s.db.Query(ctx, countPublished)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	counts := map[int64]int64{}
-	for rows.Next() {
-		var id, n int64
-		if err := rows.Scan(&id, &n); err != nil {
-			return nil, err
-		}
-		counts[id] = n
-	}
-	return counts, rows.Err()
 }

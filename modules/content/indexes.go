@@ -129,7 +129,7 @@ func (x *indexes) change(ctx context.Context, name string, fn func(context.Conte
 		if err := x.store.saveEntity(ctx, e, x.now()); err != nil {
 			return err
 		}
-		return x.emit(ctx, "config.saved", kindEnvironment+":"+name, fmtConfig(ctx, e))
+		return x.emit(ctx, "config.saved", kindEnvironment+":"+name, configData(ctx, e))
 	})
 	if err != nil {
 		return err

@@ -172,7 +172,7 @@ func (s *Service) drafts(ctx context.Context, limit int, raw bool, circles []str
 		if len(circles) > 0 && !slices.ContainsFunc(of, func(c string) bool { return slices.Contains(circles, c) }) {
 			return true
 		}
-		at := db.Time(r.CreatedAt).Format(atom)
+		at := db.Time(r.CreatedAt).Format(web.Atom)
 		d := draftMeta{ID: strconv.FormatInt(r.ID, 10), OUUID: r.OUUID, Type: ct.Name, Circles: of, SaveDate: at, Created: at, By: r.CreatedBy}
 		if raw {
 			d.RawData = r.Raw

@@ -117,11 +117,11 @@ func (s *Service) describe(ctx context.Context, ct *contentType, ouuid string, r
 	for _, r := range rows {
 		info := RevisionInfo{
 			ID: r.ID, Number: r.Number, OUUID: r.OUUID, Type: ct.Name, Draft: r.Draft, Deleted: r.Deleted,
-			Created: db.Time(r.CreatedAt).Format(atom), CreatedBy: r.CreatedBy, FinalizedBy: r.FinalizedBy,
+			Created: db.Time(r.CreatedAt).Format(web.Atom), CreatedBy: r.CreatedBy, FinalizedBy: r.FinalizedBy,
 			Environments: []string{}, raw: r.Raw,
 		}
 		if r.FinalizedAt != 0 {
-			info.Finalized = db.Time(r.FinalizedAt).Format(atom)
+			info.Finalized = db.Time(r.FinalizedAt).Format(web.Atom)
 		}
 		if r.Draft && r.LockUntil > db.Micros(s.now()) {
 			info.LockedBy = r.LockBy

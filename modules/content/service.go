@@ -27,6 +27,7 @@ import (
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/telemetry"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // Service holds the rules of documents. Every method checks the rights of the
@@ -149,7 +150,7 @@ func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
 	}
 	dst = append(dst, ct.suffix...)
 	dst = append(dst, `"_finalization_datetime":"`...)
-	dst = at.UTC().AppendFormat(dst, atom)
+	dst = at.UTC().AppendFormat(dst, web.Atom)
 	dst = rawjson.AppendString(append(dst, `","_finalized_by":`...), by)
 	dst = append(dst, '}')
 	h, _ := ct.hashers.Get().(*rawjson.Hasher)
@@ -161,9 +162,6 @@ func (ct *contentType) seal(dst, clean []byte, by string, at time.Time) []byte {
 	dst = append(dst[:len(dst)-1], `,"_sha1":"`...)
 	return append(hex.AppendEncode(dst, sum[:]), `"}`...)
 }
-
-// atom is how the API writes times.
-const atom = "2006-01-02T15:04:05-07:00"
 
 // emit adds an event about a document to the transaction.
 func (s *Service) emit(ctx context.Context, name string, ct *contentType, ouuid string, env *environment, raw []byte) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/port"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // source is what other modules read of the content store.
@@ -52,7 +53,7 @@ func indexed(raw []byte, publishedAt int64) []byte {
 		b = append(b, ',')
 	}
 	b = append(b, `"_published_datetime":"`...)
-	b = db.Time(publishedAt).AppendFormat(b, atom)
+	b = db.Time(publishedAt).AppendFormat(b, web.Atom)
 	return append(b, `"}`...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/quoin-cms/quoin/core/db"
 	"github.com/quoin-cms/quoin/core/problem"
 	"github.com/quoin-cms/quoin/core/rawjson"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // Write is a request to store a document in one step.
@@ -128,7 +129,7 @@ func (s *Service) mayWrite(ctx context.Context, ct *contentType, w Write, head *
 // draftExists tells whose draft is in the way.
 func (s *Service) draftExists(ctx context.Context, head *revision) error {
 	if head.lockedFor(auth.Username(ctx), s.now()) {
-		return problem.New(problem.Locked, "the document is locked by %s until %s", head.LockBy, db.Time(head.LockUntil).Format(atom))
+		return problem.New(problem.Locked, "the document is locked by %s until %s", head.LockBy, db.Time(head.LockUntil).Format(web.Atom))
 	}
 	return problem.New(problem.Conflict, "the document has a draft, revision %d by %s: finalize or discard it first", head.ID, head.CreatedBy).WithCode("draft_exists")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // State is where a job stands.
@@ -105,8 +106,8 @@ func (j *Job) view(output *string) jobView {
 	}
 }
 
-// atom writes a time as PHP's ATOM does: without fractions.
-func atom(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05-07:00") }
+// atom writes a time as the API does.
+func atom(t time.Time) string { return t.UTC().Format(web.Atom) }
 
 // parseID reads the number of a job; what is none is not there.
 func parseID(text string) (int64, error) {

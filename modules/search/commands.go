@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/module"
 	"github.com/quoin-cms/quoin/core/problem"
@@ -16,9 +15,9 @@ import (
 func commands() []module.Command {
 	ignored := func(names ...string) (flags []module.Flag) {
 		for _, name := range names {
-			flags = append(flags, module.Flag{Name: name, Default: false, Doc: "taken from elasticms's command lines; has no effect"})
+			flags = append(flags, module.Ignored(name, false))
 		}
-		return append(flags, module.Flag{Name: "bulk-size", Default: 0, Doc: "taken from elasticms's command lines; has no effect"})
+		return append(flags, module.Ignored("bulk-size", 0))
 	}
 	return []module.Command{
 		module.Cmd(module.Command{
@@ -51,17 +50,6 @@ func advise(err error) error {
 	})
 }
 
-// seldom hands lines on, one in a while at most.
-func seldom(call *module.Call) func(string) {
-	var last time.Time
-	return func(line string) {
-		if time.Since(last) > time.Second {
-			last = time.Now()
-			call.Tell("%s", line)
-		}
-	}
-}
-
 func runBuild(what string) func(context.Context, *Service, *module.Call) error {
 	return func(ctx context.Context, s *Service, call *module.Call) error {
 		ctx = module.Operator(ctx)
@@ -80,13 +68,13 @@ func runBuild(what string) func(context.Context, *Service, *module.Call) error {
 		case len(names) == 0:
 			return errors.New("which environment? Give its name, or --all; `quoin environment list` shows those there are")
 		}
-		built, rows := []Built{}, [][]string{}
+		built, rows, tell := []Built{}, [][]string{}, call.TellSeldom()
 		for _, name := range names {
 			if err := s.known(ctx, name); err != nil {
 				return advise(err)
 			}
 			var b Built
-			if err := s.Ask(ctx, what, question{Environment: name}, &b, seldom(call)); err != nil {
+			if err := s.Ask(ctx, what, question{Environment: name}, &b, func(line string) { tell("%s", line) }); err != nil {
 				return advise(err)
 			}
 			built = append(built, b)

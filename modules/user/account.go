@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quoin-cms/quoin/core/auth"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // User is an account.
@@ -125,15 +126,11 @@ func (u *User) profile() Profile {
 	return p
 }
 
-// atomLayout is how the API writes dates: ISO 8601 without fractions (other
-// forms count as null for the PHP clients).
-const atomLayout = "2006-01-02T15:04:05-07:00"
-
 // atom writes a date, nil for the zero time.
 func atom(t time.Time) *string {
 	if t.IsZero() {
 		return nil
 	}
-	s := t.UTC().Format(atomLayout)
+	s := t.UTC().Format(web.Atom)
 	return &s
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quoin-cms/quoin/core/auth"
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/web"
 )
 
 // The longest values, in characters.
@@ -127,7 +128,7 @@ func (u *User) check(prefix string) (err error) {
 
 // parseDate reads a date of the API: ISO 8601 with a zone.
 func parseDate(path, s string) (time.Time, error) {
-	for _, layout := range []string{atomLayout, time.RFC3339Nano, "2006-01-02T15:04:05-0700"} {
+	for _, layout := range []string{web.Atom, time.RFC3339Nano, "2006-01-02T15:04:05-0700"} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), nil
 		}
