@@ -195,7 +195,7 @@ func (d *doctor) work(ctx context.Context, a *App) {
 	for _, s := range subscribers {
 		if s.Silent && s.Pending > 0 {
 			bad = true
-			d.say(check, module.Warn, fmt.Sprintf("nobody has served the subscriber %s for a day, and %d events wait for it", s.Name, s.Pending), "run what serves it, or leave it: its events are removed in time")
+			d.say(check, module.Warn, fmt.Sprintf("nobody has served the subscriber %s for a day, and %d events wait for it", s.Name, s.Pending), "run what serves it, or give it up with its events: quoin events drop "+s.Name)
 		}
 	}
 	if !bad {

@@ -47,7 +47,7 @@ func TestTheDoctorFindsFaults(t *testing.T) {
 		{"a subscriber that nobody serves", `INSERT INTO event_subscriber (name, pattern, low, high, heartbeat_at) VALUES ('crm', 'x', 'x', 'x', 1)`,
 			"", "", "", "", ``},
 		{"and for which events wait", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at) VALUES (1, 'crm', ` + ago(now, -time.Hour) + `, 0, 1)`,
-			"work", "warn", "nobody has served the subscriber crm for a day", "run what serves it", `DELETE FROM event_delivery WHERE queue = 'crm'`},
+			"work", "warn", "nobody has served the subscriber crm for a day", "quoin events drop crm", `DELETE FROM event_delivery WHERE queue = 'crm'`},
 		{"an index that has more", `UPDATE content_publication SET environment_id = -environment_id`,
 			"index", "warn", "the database has 0 documents and the index 1", "quoin environment reindex", `UPDATE content_publication SET environment_id = -environment_id`},
 		{"a clock that is wrong", `CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''`,

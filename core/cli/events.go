@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,10 @@ func (e *env) eventsCommand() *cobra.Command {
 		&cobra.Command{Use: "status", Short: "List who waits for events, and how many", Args: cobra.NoArgs, RunE: e.onBus(e.eventStatus)},
 		&cobra.Command{Use: "buried SUBSCRIBER", Short: "List the oldest hundred events that a subscriber could not handle", Args: cobra.ExactArgs(1), RunE: e.onBus(e.eventBuried)},
 		&cobra.Command{Use: "retry SUBSCRIBER", Short: "Let a subscriber try again what was given up", Args: cobra.ExactArgs(1), RunE: e.onBus(e.eventRetry)},
+		&cobra.Command{
+			Use: "drop SUBSCRIBER", Short: "Forget a subscriber that nobody serves any more, with the events that wait for it", Args: cobra.ExactArgs(1), RunE: e.onBus(e.eventDrop),
+			Long: "Forgets a subscriber, and drops the events that wait for it or were given up. It is refused for one that some process served within the last day.",
+		},
 	)
 	return c
 }
@@ -65,13 +70,38 @@ func (e *env) eventBuried(cmd *cobra.Command, a *app.App, args []string) error {
 	return e.table(all, []string{"id", "given up", "event", "subject", "attempts", "error"}, rows)
 }
 
-func (e *env) eventRetry(cmd *cobra.Command, a *app.App, args []string) error {
-	all, err := a.Bus.Stats(cmd.Context())
+// subscriber gives the state of the subscriber of a name; an error when there
+// is none.
+func subscriber(ctx context.Context, a *app.App, name string) (event.Stats, error) {
+	all, err := a.Bus.Stats(ctx)
+	if err != nil {
+		return event.Stats{}, err
+	}
+	i := slices.IndexFunc(all, func(s event.Stats) bool { return s.Name == name })
+	if i < 0 {
+		return event.Stats{}, fmt.Errorf("there is no subscriber %q: `quoin events status` lists those there are", name)
+	}
+	return all[i], nil
+}
+
+func (e *env) eventDrop(cmd *cobra.Command, a *app.App, args []string) error {
+	s, err := subscriber(cmd.Context(), a, args[0])
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(all, func(s event.Stats) bool { return s.Name == args[0] }) {
-		return fmt.Errorf("there is no subscriber %q: `quoin events status` lists those there are", args[0])
+	if !s.Silent {
+		return fmt.Errorf("some process serves %s, or did within the last day: its events wait for that one. Try again when nobody has served it for a day", s.Name)
+	}
+	if err := a.Bus.DropSubscriber(cmd.Context(), s.Name); err != nil {
+		return err
+	}
+	n := s.Pending + s.Leased + s.Buried
+	return e.table(map[string]int64{"dropped": n}, nil, [][]string{{fmt.Sprintf("Forgot %s and dropped %d events that waited for it.", s.Name, n)}})
+}
+
+func (e *env) eventRetry(cmd *cobra.Command, a *app.App, args []string) error {
+	if _, err := subscriber(cmd.Context(), a, args[0]); err != nil {
+		return err
 	}
 	n, err := a.Bus.RetryBuried(cmd.Context(), args[0])
 	if err != nil {

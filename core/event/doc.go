@@ -35,8 +35,9 @@
 //	                                  counted in Stats, listed by Buried, tried again by
 //	                                  RetryBuried.
 //	a subscriber nobody serves        gets deliveries for a day more, then none; what it has is
-//	                                  kept until DropSubscriber. Where this process is the only
-//	                                  one (SQLite) it gets none from the next Start on.
+//	                                  kept until DropSubscriber (quoin events drop). Where this
+//	                                  process is the only one (SQLite) it gets none from the next
+//	                                  Start on.
 //	Live subscriber                   at most once, after the commit; in the order of commits on
 //	                                  SQLite, about in that order on PostgreSQL.
 //	events themselves                 kept for Options.Retention, and longer while a delivery
