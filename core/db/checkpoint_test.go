@@ -20,6 +20,7 @@ var (
 // Reads that overlap, so that there is always one, do not make the log of
 // SQLite grow without end.
 func TestTheLogStaysSmallUnderReaders(t *testing.T) {
+	db.WaitForReaders(t, "10000") // on a busy machine a short read takes long
 	path := filepath.Join(t.TempDir(), "quoin.db")
 	d := open(t, db.Config{Path: path})
 	write := func(st *db.Statement, args ...any) {
@@ -46,7 +47,7 @@ func TestTheLogStaysSmallUnderReaders(t *testing.T) {
 		})
 	}
 	var largest int64
-	for i := range 400 {
+	for i := range 120 {
 		write(setBody, strings.Repeat(string(rune('a'+i%20)), 1<<20), "a") // what is not changed is not written
 		info, err := os.Stat(path + "-wal")
 		if err != nil {
@@ -56,7 +57,7 @@ func TestTheLogStaysSmallUnderReaders(t *testing.T) {
 	}
 	close(stop)
 	readers.Wait()
-	if largest > 300<<20 {
+	if largest > 100<<20 {
 		t.Errorf("the log grew to %d MB", largest>>20)
 	}
 }

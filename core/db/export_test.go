@@ -2,7 +2,16 @@ package db
 
 import (
 	"context"
+	"testing"
 )
+
+// WaitForReaders lets the writer of SQLite wait so many milliseconds for readers
+// of old pages, until the test ends.
+func WaitForReaders(t *testing.T, milliseconds string) {
+	before := waitShort
+	waitShort = SQL("PRAGMA busy_timeout = " + milliseconds)
+	t.Cleanup(func() { waitShort = before })
+}
 
 // TogetherForTest runs transactions of SQLite in one group, in their order, and
 // gives the error of each.

@@ -42,7 +42,7 @@ func TestListenersHearNotifications(t *testing.T) {
 		ended <- d.Listen(t.Context(), "b", func(string) { heard <- "again" })
 	}()
 	<-heard
-	end := db.SQL("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()")
+	end := db.SQL("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN \"b\"'")
 	var n int
 	if err := d.Row(t.Context(), end).Scan(&n); err != nil || n != 1 {
 		t.Fatal(n, err)

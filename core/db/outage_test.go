@@ -39,7 +39,7 @@ func TestAnOutageIsAProblemThatPasses(t *testing.T) {
 func TestAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	server := testkit.StartPostgres(t)
-	d := open(t, db.Config{URL: server.URL(), AnswerWithin: 2 * time.Second})
+	d := open(t, db.Config{URL: server.URL(), AnswerWithin: 5 * time.Second})
 	all := everythingAsked(d)
 	server.Freeze()
 	for range 2 { // connections that are open, then those that are not made
@@ -62,14 +62,14 @@ func TestAServerThatHangs(t *testing.T) {
 func TestSilenceThatIsMeant(t *testing.T) {
 	t.Parallel()
 	url := testkit.Postgres(t)
-	short, long := open(t, db.Config{URL: url, AnswerWithin: 2 * time.Second}), open(t, db.Config{URL: url})
+	short, long := open(t, db.Config{URL: url, AnswerWithin: 5 * time.Second}), open(t, db.Config{URL: url})
 	heard := make(chan string)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- short.Listen(ctx, "silence", func(payload string) { heard <- payload }) }()
 	<-heard
-	pause := db.SQL("SELECT 1 FROM pg_sleep(4)")
+	pause := db.SQL("SELECT 1 FROM pg_sleep(10)")
 	if err := short.Row(t.Context(), pause).Scan(new(int)); !problem.Is(err, problem.Unavailable) {
 		t.Errorf("a statement that is silent for too long: %v", err)
 	}

@@ -79,7 +79,7 @@ func TestAServerThatHangs(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			t.Cleanup(func() { close(over) })
-			s, err := s3.OpenImpatient(s3.Config{Endpoint: strings.TrimPrefix(server.URL, "http://"), Bucket: "bucket", Key: "key", Secret: "secret", Region: "x"}, 100*time.Millisecond)
+			s, err := s3.OpenImpatient(s3.Config{Endpoint: strings.TrimPrefix(server.URL, "http://"), Bucket: "bucket", Key: "key", Secret: "secret", Region: "x"}, time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
