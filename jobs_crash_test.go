@@ -91,7 +91,7 @@ func jobsSurvive(t *testing.T, c db.Config, servers int, vars ...string) {
 	}
 	kills, killed := 0, false
 	for left := open(); left > 0; left = open() {
-		if time.Since(begin) > 5*time.Minute {
+		if time.Since(begin) > 15*time.Minute {
 			t.Fatalf("%d jobs are still not over", left)
 		}
 		testkit.Eventually(t, func() bool {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/quoin-cms/quoin/core/testkit"
 )
@@ -173,12 +172,11 @@ func TestAWorkerApart(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	testkit.Eventually(t, func() bool { return s.status(id).Done })
-	begin := time.Now()
 	id = s.job("ems:version", "")
 	s.must(http.MethodPost, "/api/admin/start-job/"+id, "[]")
 	testkit.Eventually(t, func() bool { return s.status(id).Done })
-	if j := s.status(id); j.Output != "quoin test\n" || time.Since(begin) > 3*time.Second {
-		t.Errorf("%+v after %s", j, time.Since(begin))
+	if j := s.status(id); j.Output != "quoin test\n" {
+		t.Errorf("%+v", j)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

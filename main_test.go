@@ -157,8 +157,8 @@ func (s *server) begin() {
 		s.base = "http://" + addr
 	case <-s.done:
 		t.Fatalf("the server did not start:\n%s", s.log)
-	case <-time.After(time.Minute):
-		t.Fatalf("the server was not ready within a minute:\n%s", s.log)
+	case <-time.After(3 * time.Minute):
+		t.Fatalf("the server was not ready within three minutes:\n%s", s.log)
 	}
 	_, doc, err := s.call(http.MethodGet, "/openapi.json", "")
 	if err != nil {

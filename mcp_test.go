@@ -244,7 +244,7 @@ func works(t *testing.T, session *sdk.ClientSession) {
 // its way to another server.
 func hears(t *testing.T, f *front, updated chan string) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(3 * time.Minute)
 	for i := 0; ; i++ {
 		f.change(fmt.Sprint("change ", i))
 		select {

@@ -102,7 +102,7 @@ func devSession(t *testing.T, quoin, folder string, env []string, run func(strin
 	next("Change its source")
 	call := strings.Join(script, "\n")
 	waitForText := func(want string) {
-		end := time.Now().Add(time.Minute)
+		end := time.Now().Add(5 * time.Minute)
 		for got := ""; !strings.Contains(got, want); got = run(call) {
 			if time.Now().After(end) {
 				t.Fatalf("the tool does not say %q but %s", want, got)

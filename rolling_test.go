@@ -42,7 +42,7 @@ func (s *server) terminate() {
 	}
 	select {
 	case <-s.done:
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		s.t.Fatalf("the server did not end:\n%s", s.log)
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 {

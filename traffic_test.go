@@ -319,7 +319,7 @@ func (l *listener) await(t *testing.T, written map[string]int64) {
 		if n := len(l.missing(written)); n < left {
 			left, at = n, time.Now()
 		}
-		if time.Since(at) > time.Minute {
+		if time.Since(at) > 3*time.Minute {
 			t.Fatalf("webhooks did not tell of %d of %d documents, such as %s", left, len(written), l.missing(written)[0])
 		}
 		<-time.After(20 * time.Millisecond)

@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long a test waits for something that must come.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // password is the one of the first user of every server here.
 const password = "correct horse"

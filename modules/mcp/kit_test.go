@@ -27,7 +27,7 @@ import (
 	"github.com/quoin-cms/quoin/modules/mcp"
 )
 
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // people are the users of the tests; the token of each is the name. One can be
 // sent away.

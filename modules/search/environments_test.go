@@ -9,7 +9,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 20 * time.Second
+const patience = 3 * time.Minute
 
 // comes waits until something is so.
 func (s *server) comes(what string, so func() bool) {

@@ -90,7 +90,7 @@ func TestSearchServerShared(t *testing.T) {
 	two.contentType("page", "ROLE_USER", "title:TextString:{\"analyzer\":\"french\"}", "category:Choice", "n:Integer")
 	two.store("page", "fr", `{"title":"les chevaux"}`)
 	const cheval = `{"indices":["quoin_preview"],"query":{"match":{"title":"cheval"}}}`
-	for until := time.Now().Add(30 * time.Second); one.total(cheval) != "1" || two.total(cheval) != "1"; {
+	for until := time.Now().Add(patience); one.total(cheval) != "1" || two.total(cheval) != "1"; {
 		if time.Now().After(until) {
 			t.Fatal("the index is not built anew")
 		}
