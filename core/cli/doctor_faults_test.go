@@ -30,7 +30,6 @@ func TestTheDoctorFindsFaults(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 	}
-	now := db.Micros(time.Now())
 	for _, c := range []struct {
 		name   string
 		fault  string
@@ -42,22 +41,23 @@ func TestTheDoctorFindsFaults(t *testing.T) {
 	}{
 		{"work that was given up", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at, buried_at, last_error) VALUES (1, 'crm', 1, 20, 1, 1, 'no')`,
 			"work", "warn", "event_delivery crm: 1 were given up", "quoin events retry crm", `DELETE FROM event_delivery WHERE queue = 'crm'`},
-		{"work that is late", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at) VALUES (1, 'crm', ` + ago(now, time.Hour) + `, 0, 1)`,
+		{"work that is late", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at) VALUES (1, 'crm', HOUR_AGO, 0, 1)`,
 			"work", "warn", "event_delivery crm: the oldest of 1 has been due for 1h0m", "does the server run", `DELETE FROM event_delivery WHERE queue = 'crm'`},
 		{"a subscriber that nobody serves", `INSERT INTO event_subscriber (name, pattern, low, high, heartbeat_at) VALUES ('crm', 'x', 'x', 'x', 1)`,
 			"", "", "", "", ``},
-		{"and for which events wait", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at) VALUES (1, 'crm', ` + ago(now, -time.Hour) + `, 0, 1)`,
+		{"and for which events wait", `INSERT INTO event_delivery (event_id, queue, due_at, attempt, created_at) VALUES (1, 'crm', IN_AN_HOUR, 0, 1)`,
 			"work", "warn", "nobody has served the subscriber crm for a day", "quoin events drop crm", `DELETE FROM event_delivery WHERE queue = 'crm'`},
 		{"an index that has more", `UPDATE content_publication SET environment_id = -environment_id`,
 			"index", "warn", "the database has 0 documents and the index 1", "quoin environment reindex", `UPDATE content_publication SET environment_id = -environment_id`},
 		{"a clock that is wrong", `CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS 'SELECT pg_catalog.clock_timestamp() + interval ''1 hour'''`,
-			"clock", "fail", "1h0m0", "NTP", `DROP FUNCTION public.clock_timestamp()`},
+			"clock", "fail", "are 1h0m", "NTP", `DROP FUNCTION public.clock_timestamp()`},
 		{"a newer version has added", `INSERT INTO migration_audit (name, group_id, migrated_at) VALUES ('777', 9, now())`,
 			"migrations", "warn", "a newer version has added to the database: audit 777", "finish the upgrade", `DELETE FROM migration_audit WHERE name = '777'`},
 		{"a migration is pending", `UPDATE migration_audit SET name = '000' WHERE name = '001'`,
 			"migrations", "fail", "1 migrations are pending, the first one is audit 001_init", "quoin migrate up", `UPDATE migration_audit SET name = '001' WHERE name = '000'`},
 	} {
-		sql(c.fault)
+		now := time.Now()
+		sql(strings.NewReplacer("HOUR_AGO", micros(now.Add(-time.Hour)), "IN_AN_HOUR", micros(now.Add(time.Hour))).Replace(c.fault))
 		if c.check == "" {
 			continue
 		}
@@ -83,9 +83,7 @@ func TestTheDoctorFindsFaults(t *testing.T) {
 	}
 }
 
-func ago(now int64, d time.Duration) string {
-	return strconv.FormatInt(now-d.Microseconds(), 10)
-}
+func micros(at time.Time) string { return strconv.FormatInt(db.Micros(at), 10) }
 
 // TestTheDoctorFindsWhatIsAway: neither the database nor the bucket can be
 // reached, and the folder cannot be used.
