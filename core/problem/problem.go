@@ -76,7 +76,7 @@ func (k Kind) RPCCode() int { return table[k.known()].rpc }
 
 // KindOf gives the kind with an HTTP status; Internal when there is none.
 func KindOf(status int) Kind {
-	for k, f := range table {
+	for k, f := range &table {
 		if f.status == status {
 			return Kind(k)
 		}
