@@ -89,7 +89,7 @@ func TestServeSaysWhatItCannotDo(t *testing.T) {
 		{[]string{"--data", filepath.Join(t.TempDir(), "other"), "--listen", strings.TrimPrefix(s.base, "http://")}, "choose another address with --listen"},
 		{[]string{"--set", "modules.content.enabled=false"}, `module "search" needs module "content", which is switched off`},
 		{[]string{"--set", "database.url=postgres://nobody@127.0.0.1:1/none"}, "the database does not answer"},
-		{[]string{"--set", "database.url=mysql://x"}, "must start with postgres://"},
+		{[]string{"--set", "database.url=mysql://x"}, "must be like postgres://"},
 	} {
 		r := run(t, vars, append([]string{"serve"}, c.args...)...)
 		if r.err == nil || !strings.Contains(r.err.Error(), c.says) {
