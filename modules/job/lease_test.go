@@ -217,7 +217,7 @@ func TestOffsets(t *testing.T) {
 			{`{"message":"x","offset":-1}`, 400, ""},
 			{`{"message":"x","offset":1.5}`, 400, ""},
 			{`{"message":"x","offset":"1"}`, 400, ""},
-			{`{"message":5}`, 400, ""},
+			{`{"message":[5]}`, 400, ""},
 			{`{"message":"x","new-line":"yes"}`, 400, ""},
 			{`{"message"`, 400, ""},
 			{`"text"`, 400, ""},
