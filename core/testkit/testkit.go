@@ -20,7 +20,7 @@ import (
 
 const (
 	pollEvery = 10 * time.Millisecond
-	pollLimit = 2 * time.Minute // generous: only a failing test waits so long
+	pollLimit = 5 * time.Minute // generous: only a failing test waits so long
 )
 
 // missing skips the test loudly, or fails it when services are required.
@@ -51,7 +51,7 @@ func Data(t testing.TB) string {
 }
 
 // Eventually asks the condition every 10 ms until it holds, and fails the test
-// after two minutes. It is for processes outside of the test only, such as a server
+// after five minutes. It is for processes outside of the test only, such as a server
 // that was started or killed; inside one process, wait on a channel.
 func Eventually(t testing.TB, cond func() bool) {
 	t.Helper()
