@@ -86,3 +86,7 @@ func printable(path string) string {
 		return r
 	}, strings.ToValidUTF8(path, ""))
 }
+
+// IsListKey tells whether a key of an object is the number of an element: PHP
+// writes a list that it took elements out of as an object with such keys.
+func IsListKey(key string) bool { return key != "" && strings.Trim(key, "0123456789") == "" }

@@ -123,7 +123,7 @@ func (in *input) listOf(most int, keys ...string) (all []string) {
 			_ = rawjson.Elements(v, add) // in has the error
 		case rawjson.Map: // an array that PHP took elements out of has its numbers as keys
 			_ = rawjson.Members(v, func(name string, v []byte) error {
-				if name == "" || strings.Trim(name, "0123456789") != "" {
+				if !rawjson.IsListKey(name) {
 					in.fail(key, "must be an array of strings, not %s", kind)
 					return in.err
 				}

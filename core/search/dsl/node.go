@@ -3,9 +3,9 @@ package dsl
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/quoin-cms/quoin/core/problem"
+	"github.com/quoin-cms/quoin/core/rawjson"
 	"github.com/quoin-cms/quoin/core/search"
 	"github.com/quoin-cms/quoin/core/search/internal/jsonx"
 )
@@ -180,7 +180,5 @@ func (n *node) strings() ([]string, error) {
 
 // numbered tells whether the keys of an object are numbers.
 func (n *node) numbered() bool {
-	return n.kind == jsonx.Object && !slices.ContainsFunc(n.keys, func(key string) bool {
-		return key == "" || strings.Trim(key, "0123456789") != ""
-	})
+	return n.kind == jsonx.Object && !slices.ContainsFunc(n.keys, func(key string) bool { return !rawjson.IsListKey(key) })
 }
